@@ -1,0 +1,102 @@
+"""The domains of the arguments: each check returns the argument as an array, or says what is wrong with it."""
+
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.bounds.errors import DomainError
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+Ints: TypeAlias = NDArray[np.int64]
+
+LARGEST_COUNT = 2**53
+"""Counts above this are not exact in float64. The accuracy promised is tested up to n = 10^8."""
+
+
+def real(name: str, value: ArrayLike) -> Floats:
+    """``value`` as float64, refused where it is not a number."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DomainError(f"{name} must be a number, not {value!r}.") from None
+    if np.any(np.isnan(numbers)):
+        raise DomainError(f"{name} must be a number, not NaN.")
+    return numbers
+
+
+def finite(name: str, value: ArrayLike) -> Floats:
+    numbers = real(name, value)
+    _refuse(name, numbers, np.isinf(numbers), "must be finite")
+    return numbers
+
+
+def count(name: str, value: ArrayLike, at_least: int = 1) -> Ints:
+    """``value`` as whole numbers of at least ``at_least``; a float is accepted where it is whole."""
+    numbers = real(name, value)
+    _refuse(name, numbers, numbers != np.floor(numbers), "must be a whole number")
+    _refuse(name, numbers, numbers < at_least, f"must be at least {at_least}")
+    _refuse(name, numbers, numbers > LARGEST_COUNT, "must be at most 2^53")
+    return numbers.astype(np.int64)
+
+
+def open_unit(name: str, value: ArrayLike) -> Floats:
+    """A level: strictly between 0 and 1."""
+    numbers = real(name, value)
+    _refuse(name, numbers, (numbers <= 0) | (numbers >= 1), "must lie strictly between 0 and 1")
+    return numbers
+
+
+def closed_unit(name: str, value: ArrayLike) -> Floats:
+    """A probability or a mean of quantities in [0, 1]."""
+    numbers = real(name, value)
+    _refuse(name, numbers, (numbers < 0) | (numbers > 1), "must lie between 0 and 1")
+    return numbers
+
+
+def divergence(name: str, value: ArrayLike) -> Floats:
+    """A Kullback-Leibler divergence: finite and not negative."""
+    numbers = finite(name, value)
+    _refuse(name, numbers, numbers < 0, "must not be negative")
+    return numbers
+
+
+def calibration(n: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints]:
+    """A calibration size of at least 2 and a rank between 1 and n."""
+    sizes, ranks = count("n", n, at_least=2), count("k", k)
+    sizes_here, ranks_here = together(n=sizes, k=ranks)
+    if np.any(ranks_here > sizes_here):
+        at = int(np.argmax(np.ravel(ranks_here > sizes_here)))
+        raise DomainError(
+            f"k must be at most n, and k = {np.ravel(ranks_here)[at]} is beyond n = {np.ravel(sizes_here)[at]}."
+        )
+    return sizes, ranks
+
+
+def together(**arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """Broadcasts the arrays against each other."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise DomainError(f"These shapes do not broadcast against each other: {shapes}.") from None
+
+
+@overload
+def answer(values: Floats) -> float | Floats: ...
+@overload
+def answer(values: Ints) -> int | Ints: ...
+def answer(values: Floats | Ints) -> float | int | Floats | Ints:
+    """A Python number for scalar arguments, an array for arrays."""
+    return values.item() if values.ndim == 0 else values
+
+
+def shown(value: float) -> str:
+    """The number as a person would write it, with all its digits only where it needs them."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def _refuse(name: str, values: Floats, bad: NDArray[np.bool_], rule: str) -> None:
+    if np.any(bad):
+        raise DomainError(f"{name} {rule}, not {shown(values[bad].flat[0])}.")

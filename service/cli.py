@@ -1,0 +1,42 @@
+"""The ``certiset`` command: finds the subcommand, runs it, and turns errors into a sentence and an exit code."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from service.commands import budget
+from service.commands.errors import CommandError
+
+USAGE_ERROR = 2
+
+_COMMANDS = (budget,)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage lines that bury it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE_ERROR, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="certiset", description="Prediction sets with certificates of coverage and size.")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for command in _COMMANDS:
+        command.register(subparsers)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns the exit code: 0 done, 2 bad input."""
+    options = build_parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except CommandError as error:
+        print(f"certiset {options.command}: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough.
+        sys.stderr.close()
+    return 0
