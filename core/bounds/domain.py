@@ -1,6 +1,6 @@
 """The domains of the arguments: each check returns the argument as an array, or says what is wrong with it."""
 
-from typing import Any, TypeAlias, overload
+from typing import Any, SupportsFloat, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -91,10 +91,11 @@ def answer(values: Floats | Ints) -> float | int | Floats | Ints:
     return values.item() if values.ndim == 0 else values
 
 
-def shown(value: float) -> str:
+def shown(value: SupportsFloat) -> str:
     """The number as a person would write it, with all its digits only where it needs them."""
-    short = f"{value:g}"
-    return short if float(short) == value else repr(float(value))
+    number = float(value)
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _refuse(name: str, values: Floats, bad: NDArray[np.bool_], rule: str) -> None:

@@ -16,7 +16,9 @@ def vovk_2a(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> float | Floats:
     probability alpha, that is Binomial(n, alpha) <= (n+1) alpha_hat - 1 <= n alpha_hat. By Hoeffding this has
     probability at most exp(-2 n (alpha - alpha_hat)^2) = delta.
     """
-    n_, alpha_, delta_ = together(n=count("n", n), alpha=open_unit("alpha", alpha), delta=open_unit("delta", delta))
+    n_, alpha_, delta_ = together(
+        n=count("n", n, at_least=2), alpha=open_unit("alpha", alpha), delta=open_unit("delta", delta)
+    )
     levels = level_2a(n_, alpha_, delta_)
     if np.any(levels <= 0):
         at = int(np.argmax(np.ravel(levels <= 0)))
