@@ -1,4 +1,4 @@
-r"""Our bound for the randomised predictor, never looser than the paper's.
+r"""Our bound for the randomised predictor, with a budget never smaller than the paper's.
 
 **Statement.** Let lambda > 0, a rank k and a prior P be fixed before D_N is seen. With probability at least 1 - delta
 over D_N, for all posteriors Q at once,
@@ -12,6 +12,9 @@ each fixed theta L has at most the law Beta(k, n+1-k) and exp(lambda ·) increas
 **Budget.** L(Q) <= alpha is promised while KL(Q‖P) <= sup_lambda [lambda alpha - log M(lambda)] - log(1/delta). The
 best lambda depends on (n, k, alpha) only, so it *is* fixed before the data, and no union bound is due. Where
 alpha <= k/(n+1), the mean of the law, the supremum is 0 and the budget log(delta) < 0.
+
+The level promised for *another* divergence than the whole budget is a straight line in KL, touching alpha at the
+budget; far beyond the budget the paper's curve may lie below it.
 
 **Optimality.** Any convex phi in place of lambda· has a tangent of slope lambda at alpha, and
 phi(alpha) - log E exp(phi(L)) <= lambda alpha - log M(lambda). The paper's (n-1) kl₊(a‖·) is one such phi.

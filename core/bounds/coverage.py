@@ -83,6 +83,6 @@ def largest_rank(
     return answer(bisect_ranks(n_, lambda k: _BUDGETS[bound](n_, k, alpha_, delta_) >= kl_))
 
 
-def _known(bound: str, names: object) -> None:
-    if bound not in get_args(names):
+def _known(bound: object, names: object) -> None:
+    if not isinstance(bound, str) or bound not in get_args(names):
         raise DomainError(f"bound must be one of {', '.join(get_args(names))}, not {bound!r}.")

@@ -17,9 +17,14 @@ LARGEST_COUNT = 2**53
 def real(name: str, value: ArrayLike) -> Floats:
     """``value`` as float64, refused where it is not a number."""
     try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DomainError(f"{name} must be a number, not {value!r}.") from None
+        given = np.asarray(value)
+        numbers = given.astype(np.float64) if given.dtype.kind in "biuf" or given.size == 0 else None
+        if numbers is None and given.dtype == object:
+            numbers = np.vectorize(_python_number, otypes=[np.float64])(given)
+    except (TypeError, ValueError, OverflowError):
+        numbers = None
+    if numbers is None:
+        raise DomainError(f"{name} must be a number, not {_abridged(value)}.")
     if np.any(np.isnan(numbers)):
         raise DomainError(f"{name} must be a number, not NaN.")
     return numbers
@@ -34,9 +39,9 @@ def finite(name: str, value: ArrayLike) -> Floats:
 def count(name: str, value: ArrayLike, at_least: int = 1) -> Ints:
     """``value`` as whole numbers of at least ``at_least``; a float is accepted where it is whole."""
     numbers = real(name, value)
+    _refuse(name, numbers, numbers > LARGEST_COUNT, "must be at most 2^53")
     _refuse(name, numbers, numbers != np.floor(numbers), "must be a whole number")
     _refuse(name, numbers, numbers < at_least, f"must be at least {at_least}")
-    _refuse(name, numbers, numbers > LARGEST_COUNT, "must be at most 2^53")
     return numbers.astype(np.int64)
 
 
@@ -96,6 +101,21 @@ def shown(value: SupportsFloat) -> str:
     number = float(value)
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
+
+
+def _python_number(value: object) -> float:
+    """Integers beyond 64 bits arrive as objects; one beyond float64 is as good as infinite, and refused as such."""
+    if not isinstance(value, int):
+        raise TypeError
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def _abridged(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _refuse(name: str, values: Floats, bad: NDArray[np.bool_], rule: str) -> None:

@@ -60,10 +60,18 @@ def per_draw_rank(
 ) -> int | Ints:
     """The rank that each draw is served with, given its log-ratio; 0 for a draw that must not be served.
 
-    ``ranks``, ``weights`` (uniform if not given) and ``draws`` must have been fixed before the data were seen.
+    ``ranks``, ``weights`` (uniform if not given) and ``draws``, the number of all draws, must have been fixed before
+    the data were seen.
     """
+    for name, value in (("n", n), ("alpha", alpha), ("delta", delta), ("draws", draws)):
+        if np.ndim(value) != 0:
+            raise DomainError(f"{name} must be one number: the ranks are chosen for one calibration at a time.")
     rho = finite("log_ratio", log_ratio)
     ordered, weight = _weighted_ranks(ranks, weights)
+    if np.any(ordered > count("n", n, at_least=2)):
+        raise DomainError(f"ranks must be at most n, and {ordered[-1]} is beyond n = {n}.")
+    if rho.size > count("draws", draws):
+        raise DomainError(f"{rho.size} log-ratios were given for draws = {draws}: every draw must be paid for.")
     allowance = np.atleast_1d(per_draw_budget(n, ordered, alpha, delta, weight, draws))
     # The largest rank whose allowance reaches rho: the running maximum from the top does not increase with the rank.
     reachable = np.maximum.accumulate(allowance[::-1])  # ascending, from the largest rank down

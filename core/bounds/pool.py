@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.bounds.binary_kl import kl_inverse_of_mean
-from core.bounds.domain import Floats, closed_unit, count, open_unit
+from core.bounds.domain import Floats, closed_unit, count, open_unit, together
 
 
 def pool_miscoverage_bound(bound: ArrayLike, draws: ArrayLike, delta: ArrayLike) -> float | Floats:
@@ -19,5 +19,7 @@ def pool_miscoverage_bound(bound: ArrayLike, draws: ArrayLike, delta: ArrayLike)
     The inversion is in the *first* argument of kl, the observed mean being the unknown here. Inverting in the second
     would be looser where mean and bound add up to less than 1, and wrong where they add up to more.
     """
-    exponent = -np.log(open_unit("delta", delta)) / count("draws", draws)
-    return kl_inverse_of_mean(closed_unit("bound", bound), exponent)
+    bound_, draws_, delta_ = together(
+        bound=closed_unit("bound", bound), draws=count("draws", draws), delta=open_unit("delta", delta)
+    )
+    return kl_inverse_of_mean(bound_, -np.log(delta_) / draws_)

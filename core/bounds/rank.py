@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.domain import Floats, Ints, answer, count, open_unit, real, together
+from core.bounds.domain import LARGEST_COUNT, Floats, Ints, answer, count, open_unit, real, shown, together
 from core.bounds.errors import DomainError, TooFewPointsError
 
 _ROUNDING = 4 * 2.0**-53
@@ -48,9 +48,12 @@ def calibration_rank(n: ArrayLike, alpha_hat: ArrayLike) -> int | Ints:
 
 def smallest_n_for_level(alpha_hat: float) -> int:
     """The smallest n for which `calibration_rank` is at least 1."""
-    needed = max(1, math.ceil(1 / Fraction(alpha_hat)) - 1)
+    level = float(open_unit("alpha_hat", alpha_hat))
+    if level * LARGEST_COUNT < 1:
+        raise DomainError(f"alpha_hat = {shown(level)} is so small that no number of calibration points would do.")
+    needed = max(1, math.ceil(1 / Fraction(level)) - 1)
     # One less may do where 1 / alpha_hat is whole but for float rounding.
-    below = needed * alpha_hat
+    below = needed * level
     return needed - 1 if needed > 1 and abs(below - 1) <= _ROUNDING else needed
 
 

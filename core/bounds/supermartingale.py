@@ -11,16 +11,20 @@ supermartingales are supermartingales. The last part is Ville's inequality.
 
 With lambda fixed, W depends on the past only through the counts of outcomes and of misses, so that is all the state
 there is, and a long run of outcomes costs one cumulative sum.
+
+``alpha`` is the level that was promised for what is really served. Under the guarantee of every draw that is the
+certificate's alpha; under the guarantee of the mean over the posterior it is the bound for the realised pool.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from core.bounds.domain import Floats, open_unit, real
+from core.bounds.domain import Floats, count, finite, open_unit, real
 from core.bounds.errors import DomainError
 
 STAKES = tuple(2.0**-i for i in range(1, 11))
@@ -43,12 +47,19 @@ class Supermartingale:
     """the logarithm of the largest capital so far, which decides whether the certificate was ever contradicted"""
 
     def __post_init__(self) -> None:
-        open_unit("alpha", self.alpha)
-        if not self.stakes:
-            raise DomainError("stakes must name at least one strategy.")
-        open_unit("stakes", self.stakes)
-        if not 0 <= self.misses <= self.outcomes:
+        alpha, stakes = open_unit("alpha", self.alpha), open_unit("stakes", self.stakes)
+        if alpha.ndim != 0:
+            raise DomainError("alpha must be one number.")
+        if stakes.ndim != 1 or stakes.size == 0:
+            raise DomainError("stakes must be a list that names at least one strategy.")
+        outcomes, misses = (int(count(name, getattr(self, name), at_least=0)) for name in ("outcomes", "misses"))
+        if misses > outcomes:
             raise DomainError("misses must lie between 0 and the number of outcomes.")
+        object.__setattr__(self, "alpha", float(alpha))
+        object.__setattr__(self, "stakes", tuple(stakes.tolist()))
+        # A state restored from its counts alone has reached at least the capital that they imply.
+        peak = max(float(finite("log_peak", self.log_peak)), 0.0, self.log_capital)
+        object.__setattr__(self, "log_peak", peak)
 
     @property
     def log_capital(self) -> float:
@@ -57,7 +68,10 @@ class Supermartingale:
 
     def contradicted(self, eta: float) -> bool:
         """Whether the capital ever reached 1 / eta: if the promise held, the chance of that is at most eta."""
-        return self.log_peak >= -float(np.log(open_unit("eta", eta)))
+        level = open_unit("eta", eta)
+        if level.ndim != 0:
+            raise DomainError("eta must be one number.")
+        return self.log_peak >= -float(np.log(level))
 
     def update(self, missed: bool | int) -> "Supermartingale":
         """The state after one more outcome."""
@@ -65,15 +79,14 @@ class Supermartingale:
 
     def update_many(self, missed: ArrayLike | Iterable[bool]) -> "Supermartingale":
         """The state after these outcomes, in this order: the same as feeding them one at a time."""
-        path = self.path(missed)
-        if path.size == 0:
-            return self
         flags = _flags(missed)
+        if flags.size == 0:
+            return self
         return replace(
             self,
             outcomes=self.outcomes + flags.size,
             misses=self.misses + int(flags.sum()),
-            log_peak=max(self.log_peak, float(path.max())),
+            log_peak=max(self.log_peak, float(self.path(flags).max())),
         )
 
     def path(self, missed: ArrayLike | Iterable[bool]) -> Floats:
@@ -92,7 +105,11 @@ class Supermartingale:
 
 
 def _flags(missed: ArrayLike | Iterable[bool]) -> Floats:
-    flags = np.atleast_1d(real("missed", missed if isinstance(missed, np.ndarray) else list(missed)))  # type: ignore[arg-type]
+    rule = "missed must be a list of 0 (covered) and 1 (missed)."
+    if not isinstance(missed, Iterable):
+        raise DomainError(rule)
+    values: Any = missed if isinstance(missed, np.ndarray) else list(missed)
+    flags = real("missed", values)
     if flags.ndim != 1 or np.any((flags != 0) & (flags != 1)):
-        raise DomainError("missed must be a list of 0 (covered) and 1 (missed).")
+        raise DomainError(rule)
     return flags

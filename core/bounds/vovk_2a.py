@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.domain import Floats, Ints, answer, count, open_unit, together
-from core.bounds.errors import TooFewPointsError
+from core.bounds.domain import LARGEST_COUNT, Floats, Ints, answer, count, open_unit, shown, together
+from core.bounds.errors import DomainError, TooFewPointsError
 
 
 def vovk_2a(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> float | Floats:
@@ -20,8 +20,9 @@ def vovk_2a(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> float | Floats:
         n=count("n", n, at_least=2), alpha=open_unit("alpha", alpha), delta=open_unit("delta", delta)
     )
     levels = level_2a(n_, alpha_, delta_)
-    if np.any(levels <= 0):
-        at = int(np.argmax(np.ravel(levels <= 0)))
+    useless = (n_ + 1) * levels < 1
+    if np.any(useless):
+        at = int(np.argmax(np.ravel(useless)))
         size, a, d = int(np.ravel(n_)[at]), float(np.ravel(alpha_)[at]), float(np.ravel(delta_)[at])
         needed = smallest_n_2a(a, d)
         raise TooFewPointsError(
@@ -33,22 +34,26 @@ def vovk_2a(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> float | Floats:
 
 
 def level_2a(n: Ints, alpha: Floats, delta: Floats) -> Floats:
-    """`vovk_2a` unchecked: zero or negative where n is too few."""
+    """`vovk_2a` unchecked: below 1 / (n+1), perhaps negative, where n is too few."""
     return alpha - np.sqrt(-np.log(delta) / (2 * n))
 
 
 def smallest_n_2a(alpha: float, delta: float) -> int:
-    """The smallest n for which the level is positive and reaches rank 1: (n+1) vovk_2a(n) >= 1.
+    """The smallest n for which the level reaches rank 1: (n+1) vovk_2a(n) >= 1.
 
     (n+1) (alpha - c / sqrt(n)) >= 1 is a cubic in sqrt(n); its left side grows with n once it is positive, so the
     smallest n is found by bisection.
     """
 
-    def reaches_rank_one(n: int) -> bool:
-        return (n + 1) * (alpha - math.sqrt(-math.log(delta) / (2 * n))) >= 1
+    a, nats = float(open_unit("alpha", alpha)), -math.log(float(open_unit("delta", delta)))
 
-    low, high = 0, 1
+    def reaches_rank_one(n: int) -> bool:
+        return (n + 1) * (a - math.sqrt(nats / (2 * n))) >= 1
+
+    low, high = 1, 2
     while not reaches_rank_one(high):
+        if high > LARGEST_COUNT:
+            raise DomainError(f"alpha = {shown(a)} is so small that no number of calibration points would do.")
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.bounds.beta import log_tail
-from core.bounds.domain import Floats, Ints, answer, count, open_unit, together
-from core.bounds.errors import TooFewPointsError
+from core.bounds.domain import LARGEST_COUNT, Floats, Ints, answer, count, open_unit, shown, together
+from core.bounds.errors import DomainError, TooFewPointsError
 
 
 def vovk_2b(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> int | Ints:
@@ -35,15 +35,18 @@ def vovk_2b(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> int | Ints:
 
 def smallest_n_2b(alpha: float, delta: float) -> int:
     """The smallest n for which rank 1 keeps the promise: T_1(alpha) = (1 - alpha)^n <= delta."""
-    needed = max(2, math.ceil(math.log(delta) / math.log1p(-alpha)))
+    a, log_delta = open_unit("alpha", alpha), np.log(open_unit("delta", delta))
+    estimate = float(log_delta / np.log1p(-a))
+    if estimate > LARGEST_COUNT / 2:
+        raise DomainError(f"alpha = {shown(a)} is so small that no number of calibration points would do.")
 
     def keeps(n: int) -> bool:
-        return n * math.log1p(-alpha) <= math.log(delta)
+        return bool(log_tail(np.asarray(n), np.asarray(1), a) <= log_delta)
 
+    # The estimate is off by rounding at most; whether n does is decided as `vovk_2b` decides it.
+    needed = max(2, math.floor(estimate * (1 - 1e-12)) - 1)
     while not keeps(needed):
         needed += 1
-    while needed > 2 and keeps(needed - 1):
-        needed -= 1
     return needed
 
 

@@ -17,7 +17,9 @@ from core.bounds import (
     miscoverage_bound,
     per_draw_budget,
 )
+from core.bounds.chernoff import _tilt_of_prior
 from tests.bounds import reference
+from tests.bounds.arrays import ints, reals
 
 RELATIVE = 1e-9
 CASES = 600
@@ -70,6 +72,22 @@ def test_coverage_bounds_agree_to_nine_digits(part: int) -> None:
         if rate + mp.log(delta) >= 0:
             expected = min(mpf(1), alpha + (case.kl - mp.log(delta) - rate) / tilt)
             assert agrees(miscoverage_bound(n, k, delta, case.kl, "chernoff", alpha), expected), case
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_chernoff_without_an_aim_is_the_bound_at_the_lambda_that_suits_the_prior(seed: int) -> None:
+    """lambda depends on (n, k, delta) only; the promise must be the theorem's at that lambda, and 0 nats of budget."""
+    case = random_case(seed)
+    n, k = ints(case.n), ints(case.k)
+    tilt, level = _tilt_of_prior(n, k, reals(case.delta))
+    if level > 1 - 1e-6:
+        return  # everything is promised there
+    log_m, _slope, _curvature = reference.log_moments(case.n, case.k, mpf(float(tilt)))
+    for kl in (0.0, 3.0):
+        expected = min(mpf(1), (kl + log_m - mp.log(case.delta)) / mpf(float(tilt)))
+        assert agrees(miscoverage_bound(case.n, case.k, case.delta, kl, "chernoff"), expected), case
+    promised = float(miscoverage_bound(case.n, case.k, case.delta, 0.0, "chernoff"))
+    assert kl_budget(case.n, case.k, promised, case.delta, "chernoff") == pytest.approx(0.0, abs=1e-6)
 
 
 def test_divergences_and_their_inverses_agree_to_nine_digits() -> None:

@@ -21,6 +21,7 @@ from core.bounds import (
     kl_inverse,
     largest_rank,
     miscoverage_bound,
+    monte_carlo_mean,
     per_draw_budget,
     per_draw_efficiency_bound,
     per_draw_rank,
@@ -104,8 +105,15 @@ def test_errors_name_the_smallest_n_that_would_do(alpha: float, delta: float) ->
         with pytest.raises(TooFewPointsError, match=str(exact)) as caught:
             vovk_2b(exact - 1, alpha, delta)
         assert caught.value.needed == exact
-    with pytest.raises(TooFewPointsError):
-        calibration_rank(hoeffding - 1, vovk_2a(hoeffding - 1, alpha, delta))
+    if hoeffding > 2:
+        with pytest.raises(TooFewPointsError, match=str(hoeffding)):
+            vovk_2a(hoeffding - 1, alpha, delta)
+
+
+def test_smallest_n_agrees_with_vovk_2b_at_equality() -> None:
+    for n in range(2, 50):
+        assert smallest_n_2b(0.5, 2.0**-n) == n
+        assert vovk_2b(n, 0.5, 2.0**-n) >= 1
 
 
 def test_too_few_points_is_a_sentence_a_user_can_act_on() -> None:
@@ -162,6 +170,25 @@ BAD: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (threshold, ([1.0, math.nan], 1), "scores must be a number"),
     (threshold, ([], 1), "non-empty"),
     (threshold, ([1.0], 2), "k must be at most n"),
+    (kl_budget, (10**400, 5, 0.1, 0.05), "n must be at most 2"),
+    (kl_budget, (np.datetime64("2020-01-01"), 5, 0.1, 0.05), "n must be a number"),
+    (kl_budget, (1000, 50, None, 0.05), "alpha must be a number, not None"),
+    (binary_kl, (np.array([0.1 + 2j]), 0.2), "p must be a number"),
+    (vovk_2a, (100, 1e-160, 0.05), "no number of calibration points would do"),
+    (vovk_2b, (100, 1e-300, 0.05), "no number of calibration points would do"),
+    (calibration_rank, (100, 1e-310), "no number of calibration points would do"),
+    (smallest_n_2a, (0.0, 0.05), "alpha must lie strictly"),
+    (smallest_n_2b, (0.1, 2.0), "delta must lie strictly"),
+    (per_draw_rank, ([1000, 2000], 0.1, 0.05, 0.0, [50]), "n must be one number"),
+    (per_draw_rank, (1000, 0.1, 0.05, [0.0, 0.0], [50]), "every draw must be paid for"),
+    (per_draw_rank, (10, 0.1, 0.05, 0.0, [50]), "ranks must be at most n"),
+    (pool_miscoverage_bound, (0.1, [1, 2], [0.1, 0.2, 0.3]), "do not broadcast"),
+    (monte_carlo_mean, (1.2, 10, 0.05), "mean must lie between 0 and 1"),
+    (Supermartingale, (np.array([0.1, 0.2]),), "alpha must be one number"),
+    (Supermartingale, ("0.1",), "alpha must be a number"),
+    (Supermartingale, (0.1, (0.5,), 2.5), "outcomes must be a whole number"),
+    (Supermartingale, (0.1, (0.5,), 2, 3), "misses must lie between"),
+    (Supermartingale, (0.1, (0.5,), 2, 1, math.nan), "log_peak must be a number"),
     (Supermartingale, (0.0,), "alpha"),
     (Supermartingale, (0.1, ()), "at least one strategy"),
     (Supermartingale, (0.1, (1.0,)), "stakes"),

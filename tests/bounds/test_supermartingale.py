@@ -70,6 +70,20 @@ def test_the_path_is_the_capital_after_each_outcome() -> None:
     assert start.update_many([]) == start
 
 
+def test_a_generator_counts_like_a_list() -> None:
+    assert Supermartingale(0.1).update_many(z == 1 for z in [1, 0, 1]) == Supermartingale(0.1).update_many([1, 0, 1])
+
+
+def test_a_state_restored_from_its_counts_remembers_what_they_imply() -> None:
+    assert Supermartingale(0.1, outcomes=10, misses=10).contradicted(0.05)
+
+
+@pytest.mark.parametrize("bad", [True, None, 0.5])
+def test_outcomes_are_a_list(bad: object) -> None:
+    with pytest.raises(BoundsError, match="must be a list"):
+        Supermartingale(0.1).update_many(bad)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("bad", [[2], [0.5], [math.nan], [[0, 1]], ["yes"]])
 def test_outcomes_are_zeros_and_ones(bad: list[object]) -> None:
     with pytest.raises(BoundsError):

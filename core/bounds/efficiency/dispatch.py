@@ -49,7 +49,7 @@ def efficiency_bound(
         raise DomainError("draws and gamma_monte_carlo go together: give both or neither.")
     mean = closed_unit("empirical", empirical)
     if draws is not None and gamma_monte_carlo is not None:
-        mean = np.asarray(monte_carlo_mean(mean, draws, gamma_monte_carlo))
+        mean = np.asarray(monte_carlo_mean(mean, draws, open_unit("gamma_monte_carlo", gamma_monte_carlo)))
     spent = divergence("kl", kl)
     return _bound(mean, n, gamma, spent, bound, grid_size, score_bound, lipschitz)
 
@@ -74,7 +74,8 @@ def per_draw_efficiency_bound(
     gamma/M. There is no expectation over Q, hence nothing to correct for Monte Carlo.
     """
     mean = closed_unit("empirical", empirical)
-    shares = open_unit("gamma", gamma) / count("draws", draws)
+    whole, parts = together(gamma=open_unit("gamma", gamma), draws=count("draws", draws))
+    shares = whole / parts
     return _bound(mean, n, shares, finite("log_ratio", log_ratio), bound, grid_size, score_bound, lipschitz)
 
 
@@ -89,7 +90,8 @@ def _bound(
     lipschitz: ArrayLike | None,
 ) -> float | Floats:
     sizes = count("n", n, at_least=2)
-    log_terms = spent - np.log(open_unit("gamma", gamma))
+    kl, risk = together(kl=spent, gamma=open_unit("gamma", gamma))
+    log_terms = kl - np.log(risk)
     match bound:
         case "theorem2":
             if score_bound is None or lipschitz is None:

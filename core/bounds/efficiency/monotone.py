@@ -5,7 +5,8 @@ Q at once,
 
     E(Q) <= E_hat(Q) + sqrt((KL(Q‖P) + log(2n/gamma)) / (2 (n-1))).
 
-*Proof.* Fix theta. A non-decreasing e(x, ·) with values in [0, 1] is the conditional distribution function of some S
+*Proof.* Fix theta, and let e be right-continuous in tau, as closed level sets make it. A non-decreasing e(x, ·) with
+values in [0, 1] is the conditional distribution function of some S
 given x, so E(tau) - E_hat(tau) = E[F(tau) - F_n(tau) | x_1..x_n], F_n being the empirical distribution function of one
 S_i for each x_i. Its supremum over tau is at most E[D | x_1..x_n] with D = sup (F - F_n), and by Jensen
 E exp(2(n-1) (sup)₊²) <= E exp(2(n-1) D₊²). Since P(|D| > t) <= 2 exp(-2nt²) (Dvoretzky-Kiefer-Wolfowitz, with Massart's

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.bounds.binary_kl import kl_inverse
-from core.bounds.domain import Floats, count, open_unit
+from core.bounds.domain import Floats, closed_unit, count, open_unit, together
 
 
 def monte_carlo_mean(mean: ArrayLike, draws: ArrayLike, gamma: ArrayLike) -> float | Floats:
@@ -13,4 +13,7 @@ def monte_carlo_mean(mean: ArrayLike, draws: ArrayLike, gamma: ArrayLike) -> flo
     *Proof.* P(mean <= p) <= exp(-M kl(p‖mu)) for p <= mu (Chernoff and convexity of exp), so M kl(mean‖mu) is at most
     log(1/gamma) on one side with probability 1 - gamma; solve for mu.
     """
-    return kl_inverse(mean, -np.log(open_unit("gamma", gamma)) / count("draws", draws))
+    mean_, draws_, gamma_ = together(
+        mean=closed_unit("mean", mean), draws=count("draws", draws), gamma=open_unit("gamma", gamma)
+    )
+    return kl_inverse(mean_, -np.log(gamma_) / draws_)
