@@ -1,0 +1,86 @@
+"""Calibration of a million rows against the bare forward passes, and the time of a step over N.
+
+``python -m benchmarks.million_rows``
+"""
+
+import resource
+import time
+
+import numpy as np
+import torch
+
+from core.bounds import vovk_2b
+from core.fit.calibration import ROWS_AT_ONCE, calibrate
+from core.fit.data import Rows
+from core.fit.objectives import BatchSampler, size_loss
+from core.fit.options import OptimizerOptions
+from core.fit.scorer import Scorer
+from core.models import Model
+from core.scores import make_score
+
+ROWS, FEATURES, HIDDEN, CLASSES, MEMBERS = 1_000_000, 64, 128, 10, 32
+STEPS = 100
+
+
+def problem() -> tuple[Scorer, Rows, torch.Tensor]:
+    rng = np.random.default_rng(0)
+    widths = [FEATURES, HIDDEN, CLASSES]
+    model = Model.from_manifest(
+        {
+            "task": "classification",
+            "classes": CLASSES,
+            "input_shape": [FEATURES],
+            "head": {"kind": "mlp", "widths": widths, "activation": "relu"},
+        },
+        {
+            "head.0.weight": rng.normal(size=(HIDDEN, FEATURES)) / 8,
+            "head.0.bias": np.zeros(HIDDEN),
+            "head.1.weight": rng.normal(size=(CLASSES, HIDDEN)) / 11,
+            "head.1.bias": np.zeros(CLASSES),
+        },
+    )
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(ROWS, FEATURES, generator=generator)
+    labels = torch.randint(CLASSES, (ROWS,), generator=generator)
+    scorer = Scorer(model, make_score("log_prob"), tunes_head=True, scale=None)
+    noise = 0.01 * torch.randn(MEMBERS, scorer.parameters, generator=generator)
+    return scorer, Rows(features, torch.zeros(ROWS, CLASSES), labels), model.head_parameters + noise
+
+
+@torch.no_grad()
+def forward_passes(scorer: Scorer, rows: Rows, theta: torch.Tensor) -> float:
+    start = time.perf_counter()
+    for member in theta:
+        for first in range(0, len(rows), ROWS_AT_ONCE):
+            scorer.predict(member.unsqueeze(0), rows.slice(first, first + ROWS_AT_ONCE))
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    scorer, rows, theta = problem()
+    bare = forward_passes(scorer, rows, theta)
+    tuning, kept = rows.slice(0, 1000), rows.slice(1000, ROWS)
+    rank = int(vovk_2b(len(kept), 0.1, 0.05))
+    start = time.perf_counter()
+    calibrate(scorer, theta, kept, [rank] * MEMBERS, tuning=tuning, cap=float(CLASSES))
+    whole = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{ROWS} rows x {FEATURES} features, {MEMBERS} members")
+    print(f"bare forward passes {bare:.1f} s, scores, thresholds and sizes {whole:.1f} s: {whole / bare:.2f} x")
+    print(f"peak memory {peak:.2f} GB")
+    options = OptimizerOptions()
+    base = None
+    for count in (1000, 10_000, 100_000, ROWS):
+        sampler = BatchSampler(rows.slice(0, count), options.batch, torch.Generator().manual_seed(0))
+        loss = size_loss(scorer, sampler, [0.05], options, 0.1)
+        parameters = theta[:1].clone().requires_grad_(True)
+        start = time.perf_counter()
+        for _ in range(STEPS):
+            torch.autograd.grad(loss(parameters.unsqueeze(0)).sum(), [parameters])
+        step = (time.perf_counter() - start) / STEPS
+        base = base or step
+        print(f"N = {count:>8}: {1000 * step:.2f} ms a step, {step / base:.2f} x")
+
+
+if __name__ == "__main__":
+    main()

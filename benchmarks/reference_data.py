@@ -1,0 +1,71 @@
+"""The like-for-like data, where they are at hand: exactly what the authors' code was measured on."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.models import Model
+
+_ROOT = Path(__file__).parent.parent
+
+
+class ReferenceMissingError(RuntimeError):
+    """The reference data are not on this machine."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    name: str
+    model: Model
+    x: NDArray[Any]
+    y: NDArray[Any]
+    test_x: NDArray[Any]
+    test_y: NDArray[Any]
+
+
+def reference_folder() -> Path:
+    """Where CERTISET_REFERENCE says, or beside the project."""
+    folder = Path(os.environ.get("CERTISET_REFERENCE", _ROOT.parent / "shared" / "reference"))
+    if not (folder / "toy.npz").exists():
+        raise ReferenceMissingError(f"There are no reference data in {folder}: set CERTISET_REFERENCE to their folder.")
+    return folder
+
+
+def toy(rows: int) -> Problem:
+    with np.load(reference_folder() / "toy.npz", allow_pickle=False) as data:
+        model = Model.from_manifest(
+            {
+                "name": "toy",
+                "task": "regression",
+                "input_shape": [1],
+                "head": {"kind": "mlp", "widths": [1, 64, 64, 1], "activation": "relu"},
+            },
+            _head(data),
+        )
+        x, y = data[f"cal{rows}_x"], data[f"cal{rows}_y"]
+        return Problem(f"toy N = {rows}", model, x, y, data["test_x"], data["test_y"])
+
+
+def mnist(rows: int, seed: int) -> Problem:
+    with np.load(reference_folder() / "mnist_features.npz", allow_pickle=False) as data:
+        model = Model.from_manifest(
+            {
+                "name": "corrupted mnist head",
+                "task": "classification",
+                "classes": 10,
+                "input_shape": [400],
+                "head": {"kind": "mlp", "widths": [400, 120, 84, 10], "activation": "sigmoid"},
+            },
+            _head(data),
+        )
+        order, x, y = data[f"perm_{seed}"], data["features"], data["y"]
+        fitted, tested = order[:rows], order[5000:6000]
+        return Problem(f"MNIST N = {rows}, seed {seed}", model, x[fitted], y[fitted], x[tested], y[tested])
+
+
+def _head(data: Any) -> dict[str, NDArray[Any]]:
+    return {name: data[name] for name in data if name.startswith("head.")}

@@ -1,0 +1,6 @@
+"""From a model and calibration data to certified (theta, tau) pairs."""
+
+from core.fit.fitting import fit
+from core.fit.predictor import Predictor, load
+
+__all__ = ["Predictor", "fit", "load"]

@@ -1,0 +1,111 @@
+"""Exact calibration: thresholds and sizes of given members on D_N, in bounded memory, each row seen once a member."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.fit.data import Rows
+from core.fit.scorer import Scorer
+from core.scores import Prediction
+
+ROWS_AT_ONCE = 65_536
+GRID_POINTS = 64
+_GRID_LEVELS = (-2.0, 0.0)
+"""mean efficiencies from 0.01 to 1, as powers of ten"""
+_GRID_ROWS = 200
+_GRID_BISECTIONS = 24
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """One row a member, on the host."""
+
+    tau: list[float]
+    size: list[float]
+    """mean size of the sets on D_N"""
+    efficiency: list[float]
+    """mean of min(size / cap, 1) on D_N, thresholds rounded up to the grid if there is one"""
+
+
+@torch.no_grad()
+def predict_rows(scorer: Scorer, theta: Tensor, rows: Rows) -> Prediction:
+    """All rows for one theta (d,), a chunk at a time."""
+    parts = [
+        scorer.predict(theta.unsqueeze(0), rows.slice(start, start + ROWS_AT_ONCE))
+        for start in range(0, len(rows), ROWS_AT_ONCE)
+    ]
+    scales = [part.scale for part in parts if part.scale is not None]
+    return Prediction(torch.cat([part.outputs for part in parts], dim=1), torch.cat(scales, dim=1) if scales else None)
+
+
+@torch.no_grad()
+def calibrate(
+    scorer: Scorer,
+    theta: Tensor,
+    rows: Rows,
+    ranks: list[int],
+    *,
+    tuning: Rows | None,
+    cap: float | None,
+) -> Calibrated:
+    """Thresholds at the given ranks (one a member, at least 1) and what they cost.
+
+    With tuning rows, efficiency is measured at the smallest grid point above tau, the grid being order statistics of
+    the tuning scores under the same theta: fixed before D_N is looked at.
+    """
+    taus: list[Tensor] = []
+    sizes: list[Tensor] = []
+    efficiencies: list[Tensor] = []
+    for member, rank in zip(theta, ranks, strict=True):
+        prediction = predict_rows(scorer, member, rows)
+        scores = scorer.score.of_target(prediction, rows.y)[0]
+        tau = scores.kthvalue(len(rows) + 1 - rank).values.view(1)
+        size = scorer.score.size(prediction, tau)
+        taus.append(tau)
+        sizes.append(size.mean().view(1))
+        if cap is None:
+            continue
+        if tuning is None:
+            efficiencies.append((size / cap).clamp(max=1).mean().view(1))
+            continue
+        upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
+        rounded = (scorer.score.size(prediction, upper) / cap).clamp(max=1).mean().view(1)
+        efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
+    return Calibrated(_host(taus), _host(sizes), _host(efficiencies))
+
+
+def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor) -> Tensor:
+    """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
+
+    Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
+    constant factor, so rounding up costs a few per cent of the size wherever tau lies; and since only inputs are used,
+    no tuning that overfits the tuning targets can move tau out of the grid's reach.
+    """
+    prediction = predict_rows(scorer, theta, tuning)
+    reach = 8 * scorer.score.of_target(prediction, tuning.y).abs().max() + 1
+    levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
+    low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
+    for _ in range(_GRID_BISECTIONS):
+        middle = 0.5 * (low + high)
+        enough = (scorer.score.size(prediction, middle) / cap).clamp(max=1).mean(dim=1) >= levels
+        low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
+    above = torch.where(high >= tau, high, torch.full_like(high, torch.inf))
+    return above.min().view(1)
+
+
+def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:
+    """The size that counts as 1: the number of labels, or the volume that the tuning targets span; fixed before D_N."""
+    if scorer.score.task == "classification":
+        return float(scorer.model.outputs)
+    if given is not None:
+        return given
+    if tuning is None:
+        return None
+    spans = tuning.y.amax(dim=0) - tuning.y.amin(dim=0)
+    span = float(spans.double().prod())
+    return span if span > 0 else None
+
+
+def _host(values: list[Tensor]) -> list[float]:
+    return torch.cat(values).double().tolist() if values else []

@@ -1,0 +1,393 @@
+"""`fit`: split, tune the prior, step to a posterior, draw pairs, certify, and take the best choice."""
+
+import importlib.metadata
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from core.bounds import (
+    TooFewPointsError,
+    efficiency_bound,
+    miscoverage_bound,
+    per_draw_efficiency_bound,
+    pool_miscoverage_bound,
+    smallest_n_2a,
+    smallest_n_2b,
+)
+from core.certificate import Certificate, Coverage, Efficiency, Member, Provenance, Union
+from core.certificate.statement import ASSUMPTIONS, statement
+from core.errors import OptionError, StoppedError
+from core.fit.calibration import GRID_POINTS, Calibrated, calibrate, size_cap
+from core.fit.choices import Candidate, fit_posteriors, plan_steps, point_candidate, posterior_candidate
+from core.fit.data import CheckedData, Rows, check_data, on_device
+from core.fit.options import FitOptions, read_options
+from core.fit.predictor import Predictor, members_sha256
+from core.fit.scorer import Scorer, make_scorer
+from core.fit.tuning import tune_prior
+from core.models import Model
+from core.posterior.gaussian import DiagonalGaussian
+from core.posterior.optimizing import Report, ShouldStop
+from core.scores import without_scale
+
+Progress = Callable[[dict[str, Any]], None]
+"""takes {phase, step, steps, fraction, loss, kl, budget}"""
+
+_MONTE_CARLO_SHARE = 0.5
+_SMALLEST_N_OF_GRID = 8
+_PREVIEWED = 4
+_PHASES = {"prepare": (0.0, 0.05), "tune": (0.05, 0.5), "fit": (0.5, 0.85), "calibrate": (0.85, 1.0)}
+
+
+def fit(
+    model: Model,
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    progress: Progress | None = None,
+    should_stop: ShouldStop | None = None,
+    **options: Any,
+) -> Predictor:
+    """Turns calibration data into a predictor whose members carry a certificate.
+
+    Options and their defaults are those of `core.fit.options.FitOptions`. Everything is checked before any work is
+    done; the same seed gives the same bytes on one device.
+    """
+    chosen = read_options(model.manifest.task, options)
+    data = check_data(model, x, y, allow_missing_classes=chosen.allow_missing_classes)
+    return _Fit(model, data, chosen, progress, should_stop).run()
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A candidate with its thresholds and its efficiency certificate."""
+
+    candidate: Candidate
+    calibrated: Calibrated
+    member_bounds: list[float] | None
+    upper_bound: float | None
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Smaller is better: the certified size, then the size on D_N."""
+        mean = float(np.mean(self.calibrated.size))
+        return (self.upper_bound if self.upper_bound is not None else mean, mean)
+
+
+class _Fit:
+    """One run; holds what the stages share."""
+
+    def __init__(
+        self,
+        model: Model,
+        data: CheckedData,
+        options: FitOptions,
+        progress: Progress | None,
+        should_stop: ShouldStop | None,
+    ) -> None:
+        self.model, self.data, self.options = model, data, options
+        self.progress, self.should_stop = progress, should_stop
+        self.device, self.dtype = _device(options.device), getattr(torch, options.dtype)
+        self.messages: list[str] = []
+        self.tuned = options.method != "standard"
+        self.score = options.score if self.tuned else without_scale(options.score)
+        self.score.check(model.outputs, 1 if data.y.ndim == 1 else data.y.shape[1])
+        rows = len(data.y)
+        tunes = self.tuned and options.prior.train != "none"
+        self.n_tune = int(options.prior.split * rows) if tunes else 0
+        self.n = rows - self.n_tune
+        self.objectives = self._objectives()
+        self.steps_planned = len(options.alpha_hat) if options.method == "pac_bayes" else 0
+        self.weights = self._weights()
+        self._enough_points()
+
+    def run(self) -> Predictor:
+        options = self.options
+        self._report("prepare", 0, 1)
+        generator = torch.Generator().manual_seed(options.seed)
+        order = torch.randperm(len(self.data.y), generator=generator)
+        rows = on_device(self.model, self.data, self.device, self.dtype)
+        tuning = rows.take(order[: self.n_tune].to(self.device)) if self.n_tune else None
+        calibration = rows.take(order[self.n_tune :].to(self.device))
+        scorer = make_scorer(self.model, options, self.score, tuned=self.tuned, features=rows.features.shape[1])
+        priors = self._tune(scorer, tuning, calibration, generator)
+        candidates = self._points(priors)
+        if self.steps_planned:
+            candidates += self._posteriors(scorer, calibration, priors[0], generator)
+        cap = size_cap(scorer, tuning, options.size_cap)
+        previews = []
+        for place, candidate in enumerate(candidates):
+            self._report("calibrate", place, len(candidates) + 1)
+            self._stop_if_asked()
+            previews.append(self._certified(scorer, candidate.first(_PREVIEWED), calibration, tuning, cap))
+        # Every choice is paid for, so that any rule may pick one; a few members tell them apart well enough.
+        taken = min(range(len(candidates)), key=lambda place: previews[place].rank)
+        best = previews[taken]
+        if len(best.candidate.ranks) < len(candidates[taken].ranks):
+            best = self._certified(scorer, candidates[taken], calibration, tuning, cap)
+        self._report("calibrate", 1, 1)
+        return self._predictor(scorer, best, cap, tuning is not None)
+
+    def _objectives(self) -> list[str]:
+        """The priors that are tuned, first the one that posterior steps start from."""
+        if not self.tuned or self.options.prior.train == "none":
+            return ["none"]
+        objective = self.options.prior.objective
+        return ["proper", "size"] if objective == "auto" else [objective]
+
+    def _weights(self) -> list[float]:
+        """Half of delta for the tuned parameters as they are, half for the posterior steps; all of it if alone."""
+        points = len(self.objectives)
+        share = 0.5 if self.steps_planned else 1.0
+        return [share / points] * points + [(1 - share) / max(self.steps_planned, 1)] * self.steps_planned
+
+    def _choices(self) -> list[str]:
+        points = [f"no posterior step, prior tuned by {objective}" for objective in self.objectives]
+        steps = self.options.alpha_hat if self.steps_planned else ()
+        return points + [f"posterior step at alpha_hat = {level:g}" for level in steps]
+
+    def _enough_points(self) -> None:
+        options = self.options
+        delta = options.delta * self.weights[0]
+        smallest = smallest_n_2a if options.bound == "vovk_2a" else smallest_n_2b
+        needed = smallest(options.alpha, delta)
+        if self.n < needed:
+            rows = math.ceil(needed / (1 - options.prior.split)) + 1 if self.n_tune else needed
+            raise TooFewPointsError(
+                f"{self.n + self.n_tune} rows leave n = {self.n} for calibration, too few for "
+                f"alpha = {options.alpha:g}, delta = {options.delta:g}: at least {needed} are needed, "
+                f"that is {rows} rows in all.",
+                needed,
+            )
+
+    def _tune(
+        self, scorer: Scorer, tuning: Rows | None, calibration: Rows, generator: torch.Generator
+    ) -> list[DiagonalGaussian]:
+        priors = []
+        for place, objective in enumerate(self.objectives):
+
+            def report(step: int, steps: int, loss: float, place: int = place) -> None:
+                whole = steps * len(self.objectives)
+                self._report("tune", place * steps + step, whole, loss=loss)
+
+            start = torch.Generator().manual_seed(self.options.seed + 1)
+            # Without tuning data the prior is the start itself; rows then only tell device and precision.
+            rows = tuning if tuning is not None else calibration.slice(0, 1)
+            drawn_from = place == 0 and self.steps_planned > 0
+            prior = tune_prior(
+                scorer,
+                rows,
+                self.options,
+                objective,
+                start,
+                scale_too=drawn_from,
+                progress=report,
+                should_stop=self.should_stop,
+            )
+            priors.append(prior)
+            self._stop_if_asked()
+        return priors
+
+    def _points(self, priors: list[DiagonalGaussian]) -> list[Candidate]:
+        options = self.options
+        bound = "vovk_2a" if options.bound == "vovk_2a" else "vovk_2b"
+        return [
+            point_candidate(place, prior.mean, self.n, options.alpha, options.delta * self.weights[place], bound)
+            for place, prior in enumerate(priors)
+        ]
+
+    def _posteriors(
+        self, scorer: Scorer, calibration: Rows, prior: DiagonalGaussian, generator: torch.Generator
+    ) -> list[Candidate]:
+        options = self.options
+        first = len(self.objectives)
+        weight = self.weights[-1]
+        steps = plan_steps(options, self.n, first, weight)
+        if not steps or scorer.parameters == 0:
+            self.messages.append("No level of the grid left nats to spend, so no posterior step was taken.")
+            return []
+        levels = [options.alpha_hat[step.choice - first] for step in steps]
+        result = fit_posteriors(
+            scorer, calibration, prior, steps, levels, options, generator, self._optimizer_report, self.should_stop
+        )
+        self._stop_if_asked()
+        if result.status == "diverged":
+            self.messages.append(
+                f"The posterior step diverged after {result.steps} steps: the prior is kept, by Vovk 2b."
+            )
+            return []
+        delta = options.delta * weight
+        found = [
+            posterior_candidate(step, result.posterior[place], prior, self.n, options, delta, generator)
+            for place, step in enumerate(steps)
+        ]
+        return [candidate for candidate in found if candidate is not None]
+
+    def _certified(
+        self, scorer: Scorer, candidate: Candidate, calibration: Rows, tuning: Rows | None, cap: float | None
+    ) -> _Scored:
+        grid = tuning if self.n >= _SMALLEST_N_OF_GRID else None
+        calibrated = calibrate(scorer, candidate.theta, calibration, candidate.ranks, tuning=grid, cap=cap)
+        if cap is None:
+            return _Scored(candidate, calibrated, None, None)
+        gamma = self.options.gamma * self.weights[candidate.choice]
+        bound, size = self._efficiency_bound(grid is not None)
+        means = np.asarray(calibrated.efficiency)
+        if candidate.guarantee == "per_draw":
+            ratios = np.asarray(candidate.log_ratios)
+            bounds = cap * np.asarray(
+                per_draw_efficiency_bound(means, self.n, gamma, ratios, candidate.draws, bound, grid_size=size)
+            )
+            return _Scored(candidate, calibrated, bounds.tolist(), float(bounds.mean()))
+        level = cap * efficiency_bound(
+            float(means.mean()),
+            self.n,
+            gamma * (1 - _MONTE_CARLO_SHARE),
+            candidate.kl,
+            bound,
+            grid_size=size,
+            draws=len(means),
+            gamma_monte_carlo=gamma * _MONTE_CARLO_SHARE,
+        )
+        return _Scored(candidate, calibrated, None, float(level))
+
+    @staticmethod
+    def _efficiency_bound(has_grid: bool) -> tuple[Any, int | None]:
+        return ("grid_kl", GRID_POINTS) if has_grid else ("monotone", None)
+
+    def _predictor(self, scorer: Scorer, best: _Scored, cap: float | None, tuned_rows: bool) -> Predictor:
+        theta = best.candidate.theta.cpu()
+        tau = torch.tensor(best.calibrated.tau, dtype=torch.float64).to(self.dtype)
+        sha = members_sha256(theta, tau)
+        coverage = self._coverage(best.candidate)
+        certificate = Certificate(
+            id="",
+            predictor_id=f"pred-{sha[:20]}",
+            issued_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            statement=statement(coverage, len(tau)),
+            assumptions=ASSUMPTIONS,
+            coverage=coverage,
+            members=self._members(best),
+            efficiency=self._efficiency(best, cap, tuned_rows),
+            provenance=Provenance(
+                dataset_sha256=self.data.sha256,
+                model_sha256=self.model.sha256,
+                members_sha256=sha,
+                n_tune=self.n_tune,
+                n_calibrate=self.n,
+                seed=self.options.seed,
+                software={name: importlib.metadata.version(name) for name in ("certiset", "numpy", "scipy", "torch")},
+                device=str(self.device),
+                method=self.options.method,
+                score=self.score.kind,
+                messages=self.messages,
+            ),
+        )
+        certificate = replace(certificate, id=f"cert-{certificate.digest[:20]}")
+        return Predictor(scorer, theta, tau, certificate, _score_options(self.score), self.device)
+
+    def _coverage(self, candidate: Candidate) -> Coverage:
+        options = self.options
+        delta = options.delta * self.weights[candidate.choice]
+        level = pool = options.alpha
+        pool_delta = 0.0
+        if candidate.guarantee == "posterior":
+            bound: Any = candidate.bound
+            level = float(miscoverage_bound(self.n, candidate.k, delta, candidate.kl, bound, options.alpha))
+            pool_delta = options.delta
+            pool = float(pool_miscoverage_bound(level, len(candidate.ranks), pool_delta))
+        return Coverage(
+            alpha=options.alpha,
+            delta=options.delta,
+            guarantee=candidate.guarantee,
+            bound=candidate.bound,
+            n=self.n,
+            kl=candidate.kl,
+            kl_budget=candidate.kl_budget,
+            miscoverage_bound=level,
+            pool_miscoverage_bound=pool,
+            pool_delta=pool_delta,
+            alpha_hat=candidate.k / (self.n + 1),
+            k=candidate.k,
+            draws=candidate.draws,
+            ranks=candidate.open_ranks,
+            rank_weights=candidate.rank_weights,
+            union=Union(self._choices(), self.weights, candidate.choice),
+        )
+
+    def _members(self, best: _Scored) -> list[Member]:
+        candidate, calibrated = best.candidate, best.calibrated
+        every = candidate.guarantee == "per_draw"
+        return [
+            Member(
+                member=place,
+                k=candidate.ranks[place],
+                tau=calibrated.tau[place],
+                log_ratio=candidate.log_ratios[place],
+                miscoverage_bound=self.options.alpha if every else None,
+                efficiency_empirical=calibrated.efficiency[place] if calibrated.efficiency else None,
+                efficiency_bound=best.member_bounds[place] if best.member_bounds else None,
+            )
+            for place in range(len(candidate.ranks))
+        ]
+
+    def _efficiency(self, best: _Scored, cap: float | None, tuned_rows: bool) -> Efficiency:
+        bound, size = self._efficiency_bound(tuned_rows and self.n >= _SMALLEST_N_OF_GRID)
+        measure = "labels" if self.score.task == "classification" else "width"
+        if self.score.kind in ("ball", "box", "scaled_ball"):
+            measure = "volume"
+        return Efficiency(
+            measure=measure,
+            bound=bound if cap is not None else None,
+            gamma=self.options.gamma,
+            empirical=float(np.mean(best.calibrated.size)),
+            upper_bound=best.upper_bound,
+            cap=cap,
+            grid_size=size if cap is not None else None,
+            monte_carlo=_MONTE_CARLO_SHARE if best.candidate.guarantee == "posterior" else 0.0,
+        )
+
+    def _optimizer_report(self, report: Report) -> None:
+        best = int(np.argmin(report.loss))
+        self._report(
+            "fit",
+            report.step,
+            report.steps,
+            loss=report.loss[best],
+            kl=report.kl[best],
+            budget=report.budget[best],
+        )
+
+    def _report(self, phase: str, step: int, steps: int, **metrics: float) -> None:
+        if self.progress is None:
+            return
+        start, end = _PHASES[phase]
+        fraction = start + (end - start) * step / max(steps, 1)
+        self.progress({"phase": phase, "step": step, "steps": steps, "fraction": fraction, "metrics": metrics})
+
+    def _stop_if_asked(self) -> None:
+        if self.should_stop is not None and self.should_stop():
+            raise StoppedError("The fit was asked to stop.")
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):
+        raise OptionError(f"device {name!r} is not there on this machine.") from None
+    return device
+
+
+def _score_options(score: Any) -> dict[str, Any]:
+    fields: Mapping[str, Any] = {
+        name: getattr(score, name) for name in ("penalty", "free") if name in score.__dataclass_fields__
+    }
+    return {"kind": score.kind, **fields}

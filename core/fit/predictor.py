@@ -1,0 +1,189 @@
+"""A fitted predictor: stored members, their certificate, and the sets they give."""
+
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from core.certificate import Certificate
+from core.errors import DamagedFileError, DataError
+from core.fit.calibration import ROWS_AT_ONCE
+from core.fit.data import Rows, check_inputs
+from core.fit.scorer import Scorer
+from core.models import Model
+from core.posterior.network import ScaleNetwork
+from core.scores import make_score
+from core.sets import PredictionSets
+
+TENSORS = "predictor.safetensors"
+DESCRIPTION = "predictor.json"
+
+
+@dataclass(frozen=True)
+class Predictor:
+    scorer: Scorer
+    theta: Tensor
+    """(members, d), on the host"""
+    tau: Tensor
+    """(members,), on the host"""
+    certificate: Certificate
+    score_options: dict[str, Any]
+    device: torch.device
+
+    @property
+    def members(self) -> int:
+        return len(self.tau)
+
+    def predict_set(
+        self,
+        x: ArrayLike,
+        member: int | ArrayLike | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> PredictionSets:
+        """The sets for a batch of inputs.
+
+        ``member`` replays one member, or one for each row; otherwise each row draws its own, from ``generator`` or from
+        the operating system's randomness. The sets do not depend on which other rows are in the batch.
+        """
+        inputs = check_inputs(self.scorer.model, x)
+        return self.sets_of(inputs, self.draw_members(len(inputs), member, generator))
+
+    def draw_members(
+        self, rows: int, member: int | ArrayLike | None = None, generator: np.random.Generator | None = None
+    ) -> NDArray[np.int64]:
+        """Which member answers for each row."""
+        if member is None:
+            if generator is not None:
+                return generator.integers(self.members, size=rows)
+            return np.array([secrets.randbelow(self.members) for _ in range(rows)], dtype=np.int64)
+        chosen = np.asarray(member)
+        if chosen.dtype.kind not in "iu" or chosen.ndim > 1:
+            raise DataError("member must be a whole number, or one for each row.")
+        if chosen.ndim == 1 and len(chosen) != rows:
+            raise DataError(f"{len(chosen)} members were given for {rows} rows.")
+        if chosen.size and (chosen.min() < 0 or chosen.max() >= self.members):
+            raise DataError(f"member must be from 0 to {self.members - 1}.")
+        return np.broadcast_to(chosen.astype(np.int64), (rows,))
+
+    @torch.no_grad()
+    def sets_of(self, inputs: NDArray[Any], members: NDArray[np.int64]) -> PredictionSets:
+        """The sets of checked inputs under given members."""
+        dtype = self.theta.dtype
+        features = self.scorer.model.features(inputs, self.device, dtype)
+        parameters = self.scorer.model.head_parameters.to(self.device, dtype).unsqueeze(0)
+        outputs = self.scorer.model.head.forward(parameters, features)[0]
+        rows = Rows(features, outputs, torch.zeros(len(inputs), device=self.device))
+        parts, order = [], []
+        for member in np.unique(members):
+            index = np.flatnonzero(members == member)
+            for start in range(0, len(index), ROWS_AT_ONCE):
+                part = index[start : start + ROWS_AT_ONCE]
+                parts.append(self._sets_of_member(rows.take(torch.from_numpy(part).to(self.device)), int(member)))
+                order.append(part)
+        return _joined(parts, np.argsort(np.concatenate(order), kind="stable"))
+
+    def _sets_of_member(self, rows: Rows, member: int) -> PredictionSets:
+        theta, tau = self.theta[member].to(self.device), self.tau[member].to(self.device)
+        prediction = self.scorer.predict(theta.unsqueeze(0), rows)
+        return self.scorer.score.level_set(prediction, tau.view(1))[0]
+
+    def save(self, folder: str | Path) -> None:
+        """Writes one safetensors file and one JSON file; each appears whole or not at all."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        tensors = {f"model.{name}": value.contiguous() for name, value in self.scorer.model.tensors().items()}
+        tensors |= {"members.theta": self.theta.contiguous(), "members.tau": self.tau.contiguous()}
+        description = {
+            "format": 1,
+            "manifest": self.scorer.model.manifest.to_json(),
+            "score": self.score_options,
+            "tunes_head": self.scorer.tunes_head,
+            "scale_inputs": self.scorer.scale.inputs if self.scorer.scale is not None else None,
+            "certificate": self.certificate.to_json(),
+        }
+        _write(target / TENSORS, save_tensors(tensors))
+        _write(target / DESCRIPTION, json.dumps(description, indent=1, allow_nan=False).encode())
+
+
+def load(folder: str | Path, device: str | torch.device = "cpu") -> Predictor:
+    """Reads a saved predictor back; the data are not needed. A changed or cut file is an error that names it."""
+    source = Path(folder)
+    description = _read_description(source / DESCRIPTION)
+    try:
+        tensors = load_tensors((source / TENSORS).read_bytes())
+    except OSError as error:
+        raise DamagedFileError(f"{source / TENSORS} cannot be read: {error.strerror}.") from None
+    except SafetensorError as error:
+        raise DamagedFileError(f"{source / TENSORS} is damaged: {error}.") from None
+    try:
+        certificate = Certificate.from_json(description["certificate"])
+        weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+        model = Model.from_manifest(description["manifest"], weights)
+        inputs = description["scale_inputs"]
+        scorer = Scorer(
+            model,
+            make_score(description["score"]),
+            tunes_head=bool(description["tunes_head"]),
+            scale=ScaleNetwork(inputs) if inputs is not None else None,
+        )
+        theta, tau = tensors["members.theta"], tensors["members.tau"]
+    except (KeyError, TypeError) as error:
+        raise DamagedFileError(f"{source / DESCRIPTION} lacks {error}.") from None
+    if members_sha256(theta, tau) != certificate.provenance.members_sha256:
+        raise DamagedFileError(f"{source / TENSORS} does not hold the members that the certificate was issued for.")
+    if model.sha256 != certificate.provenance.model_sha256:
+        raise DamagedFileError(f"{source / TENSORS} does not hold the model that the certificate was issued for.")
+    return Predictor(scorer, theta, tau, certificate, description["score"], torch.device(device))
+
+
+def members_sha256(theta: Tensor, tau: Tensor) -> str:
+    digest = hashlib.sha256()
+    for tensor in (theta, tau):
+        digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
+        digest.update(tensor.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _read_description(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text())
+    except OSError as error:
+        raise DamagedFileError(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise DamagedFileError(f"{file} is damaged: {error}.") from None
+    if not isinstance(content, dict) or content.get("format") != 1:
+        raise DamagedFileError(f"{file} is not the description of a predictor in format 1.")
+    return content
+
+
+def _write(file: Path, content: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _joined(parts: list[PredictionSets], order: NDArray[np.int64]) -> PredictionSets:
+    """The parts one after the other, brought back into the order of the rows."""
+    kind: Any = type(parts[0])
+    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in kind.__dataclass_fields__]
+    joined: PredictionSets = kind(*columns)
+    return joined.take(order)

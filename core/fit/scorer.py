@@ -1,0 +1,71 @@
+"""The randomised part of a predictor: which parameters theta holds, and what they make of the features."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.errors import OptionError
+from core.fit.data import Rows
+from core.fit.options import FitOptions, Tune
+from core.models import Model
+from core.posterior.network import ScaleNetwork
+from core.scores import Prediction, Score
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Maps theta (D, d) and rows to predictions; theta holds the head's parameters, the scale's, or both in turn."""
+
+    model: Model
+    score: Score
+    tunes_head: bool
+    scale: ScaleNetwork | None
+
+    @property
+    def head_size(self) -> int:
+        return self.model.head.parameters if self.tunes_head else 0
+
+    @property
+    def parameters(self) -> int:
+        return self.head_size + (self.scale.parameters if self.scale is not None else 0)
+
+    def fan_in(self) -> Tensor:
+        parts = [self.model.head.fan_in()] if self.tunes_head else []
+        parts += [self.scale.fan_in()] if self.scale is not None else []
+        return torch.cat(parts) if parts else torch.zeros(0)
+
+    def initial(self, generator: torch.Generator) -> Tensor:
+        """(d,): the head as given, and a random start for the scale."""
+        parts = [self.model.head_parameters] if self.tunes_head else []
+        parts += [self.scale.initial(generator)] if self.scale is not None else []
+        return torch.cat(parts) if parts else torch.zeros(0)
+
+    def predict(self, theta: Tensor, rows: Rows) -> Prediction:
+        """For theta (D, d)."""
+        outputs = rows.outputs.unsqueeze(0)
+        if self.tunes_head:
+            outputs = self.model.head.forward(theta[:, : self.head_size], rows.features)
+        scale = None
+        if self.scale is not None:
+            scale = self.scale.forward(theta[:, self.head_size :], rows.features)
+        return Prediction(outputs, scale)
+
+
+def make_scorer(model: Model, options: FitOptions, score: Score, *, tuned: bool, features: int) -> Scorer:
+    """``tuned`` is false for the standard method, which randomises and learns nothing."""
+    if not tuned:
+        return Scorer(model, score, tunes_head=False, scale=None)
+    tune: Tune = options.tune
+    if tune == "auto":
+        tune = "score" if score.has_scale else "head"
+    if tune in ("score", "both") and not score.has_scale:
+        raise OptionError(f"score {score.kind} has no parameters of its own to tune: choose tune = head.")
+    if tune == "head" and score.has_scale:
+        raise OptionError(f"score {score.kind} has a scale to learn: choose tune = score or both.")
+    return Scorer(
+        model,
+        score,
+        tunes_head=tune in ("head", "both"),
+        scale=ScaleNetwork(features) if tune in ("score", "both") else None,
+    )

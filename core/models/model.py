@@ -1,0 +1,125 @@
+"""A frozen model whose head can be tuned: features once, then the head for any parameters."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load
+from torch import Tensor
+
+from core.errors import ModelError
+from core.models.backbones import Backbone, make_backbone
+from core.models.manifest import Manifest
+from core.posterior.network import Adapter, Mlp
+
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Model:
+    manifest: Manifest
+    backbone: Backbone
+    head: Mlp | Adapter
+    head_parameters: Tensor
+    """(d,): the head's parameters as given, flat; zeros for an identity head, which they leave as it is"""
+
+    @classmethod
+    def from_manifest(
+        cls,
+        manifest: Manifest | Mapping[str, Any] | str,
+        weights: str | Path | Mapping[str, Any] | None = None,
+        *,
+        onnx: str | Path | bytes | None = None,
+    ) -> "Model":
+        """From a manifest and weights: a safetensors path, or a mapping of arrays; ``onnx`` is a path or the bytes."""
+        described = Manifest.parse(manifest)
+        tensors = _read(weights)
+        stored = tensors.pop("backbone.onnx", None)
+        if stored is not None and onnx is None:
+            onnx = stored.numpy().tobytes()
+        inner = {k.removeprefix("backbone."): v for k, v in tensors.items() if k.startswith("backbone.")}
+        content = onnx if isinstance(onnx, bytes) or onnx is None else Path(onnx).read_bytes()
+        backbone = make_backbone(described, inner, content)
+        try:
+            probe = backbone.features(torch.zeros(2, *described.input_shape))
+        except RuntimeError as error:
+            raise ModelError(f"the backbone does not take inputs of shape {described.input_shape}: {error}") from None
+        width = int(probe.shape[1])
+        head: Mlp | Adapter
+        if described.head == "mlp":
+            head = Mlp(described.widths, described.activation)
+            if head.widths[0] != width:
+                raise ModelError(f"head.widths starts with {head.widths[0]}, but the backbone gives {width} features.")
+            parameters = _head_parameters(head, tensors)
+        else:
+            head = Adapter(width)
+            parameters = torch.zeros(head.parameters)
+            if described.classes is not None and width != described.classes:
+                raise ModelError(f"with an identity head the {width} features must be the {described.classes} classes.")
+        return cls(described, backbone, head, parameters)
+
+    @property
+    def outputs(self) -> int:
+        return self.head.outputs
+
+    def features(self, x: NDArray[Any], device: torch.device, dtype: torch.dtype) -> Tensor:
+        """(n, features): the backbone's answer, in chunks, each input seen once."""
+        parts = [
+            self.backbone.features(torch.from_numpy(np.ascontiguousarray(x[i : i + CHUNK])).to(device, dtype))
+            for i in range(0, len(x), CHUNK)
+        ]
+        return torch.cat(parts)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All weights under the names of the weights file."""
+        answer = dict(self.backbone.tensors())
+        if isinstance(self.head, Mlp):
+            for layer, (weight, bias) in enumerate(self.head.split(self.head_parameters.unsqueeze(0))):
+                answer[f"head.{layer}.weight"] = weight[0].contiguous()
+                answer[f"head.{layer}.bias"] = bias[0].contiguous()
+        return answer
+
+    @property
+    def sha256(self) -> str:
+        """Of the manifest and every weight, in the order of their names."""
+        digest = hashlib.sha256(repr(sorted(self.manifest.to_json().items())).encode())
+        for name, tensor in sorted(self.tensors().items()):
+            digest.update(f"{name}{tuple(tensor.shape)}".encode())
+            digest.update(tensor.contiguous().numpy().tobytes())
+        return digest.hexdigest()
+
+
+def _read(weights: str | Path | Mapping[str, Any] | None) -> dict[str, Tensor]:
+    if weights is None:
+        return {}
+    if isinstance(weights, Mapping):
+        arrays = {str(k): torch.as_tensor(v) for k, v in weights.items()}
+    else:
+        try:
+            arrays = load(Path(weights).read_bytes())
+        except OSError as error:
+            raise ModelError(f"{weights} cannot be read: {error.strerror}.") from None
+        except SafetensorError as error:
+            raise ModelError(f"{weights} is not a safetensors file: {error}.") from None
+    for name, array in arrays.items():
+        if array.is_floating_point() and not torch.isfinite(array).all():
+            raise ModelError(f"weight {name} holds a number that is not finite.")
+    return {k: v if v.dtype in (torch.uint8, torch.int64) else v.float() for k, v in arrays.items()}
+
+
+def _head_parameters(head: Mlp, tensors: Mapping[str, Tensor]) -> Tensor:
+    parts = []
+    for layer, (inputs, outputs) in enumerate(head.layers):
+        for name, shape in ((f"head.{layer}.weight", (outputs, inputs)), (f"head.{layer}.bias", (outputs,))):
+            if name not in tensors:
+                raise ModelError(f"the weights lack {name}.")
+            if tuple(tensors[name].shape) != shape:
+                raise ModelError(f"{name} must have shape {shape}, not {tuple(tensors[name].shape)}.")
+            parts.append(tensors[name].flatten())
+    return torch.cat(parts)

@@ -1,0 +1,61 @@
+"""Scores of a vector target by its Euclidean distance, plain or divided by a learned scale."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.errors import OptionError
+from core.scores.protocol import Prediction, Task, broadcast
+from core.scores.rounding import slack, to_float64
+from core.sets import Balls, PredictionSets
+from core.sets.balls import unit_ball_volume
+
+
+@dataclass(frozen=True)
+class Ball:
+    """|y - f(x)|_2; with ``has_scale``, divided by u(x; theta)."""
+
+    kind: str = "ball"
+    has_scale: bool = False
+    task: Task = "regression"
+
+    def check(self, outputs: int, targets: int) -> None:
+        if outputs != targets:
+            raise OptionError(f"score {self.kind} needs as many outputs as targets, not {outputs} and {targets}.")
+
+    def of_target(self, prediction: Prediction, y: Tensor) -> Tensor:
+        distance = torch.linalg.vector_norm(prediction.outputs - y.unsqueeze(0), dim=-1)
+        return distance if prediction.scale is None else distance / prediction.scale
+
+    def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
+        radius = to_float64(self._radius(prediction, tau))
+        center = to_float64(prediction.outputs.expand(radius.shape[0], -1, -1))
+        epsilon = torch.finfo(prediction.outputs.dtype).eps
+        wider = radius + np.where(radius >= 0, slack(np.abs(center).sum(axis=-1), radius, epsilon), 0.0)
+        return [Balls(c, r) for c, r in zip(center, wider, strict=True)]
+
+    def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
+        dimensions = prediction.outputs.shape[-1]
+        return unit_ball_volume(dimensions) * self._radius(prediction, tau).clamp(min=0) ** dimensions
+
+    def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
+        return self.size(prediction, tau)
+
+    def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
+        """The negative log-likelihood of the law with density proportional to exp(-|y - f| / u) / u^d."""
+        loss = self.of_target(prediction, y).mean(dim=1)
+        if prediction.scale is None:
+            return loss
+        return loss + prediction.outputs.shape[-1] * prediction.scale.log().mean(dim=1)
+
+    def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
+        thresholds = broadcast(tau)
+        if prediction.scale is not None:
+            return thresholds * prediction.scale
+        return thresholds.expand(thresholds.shape[0], prediction.outputs.shape[1])
+
+
+def scaled_ball() -> Ball:
+    return Ball(kind="scaled_ball", has_scale=True)

@@ -1,0 +1,61 @@
+"""Conformalised quantile regression (Romano, Patterson and Candes, 2019)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.errors import OptionError
+from core.scores.protocol import Prediction, Task, broadcast
+from core.scores.rounding import slack, to_float64
+from core.sets import Intervals, PredictionSets
+
+
+@dataclass(frozen=True)
+class Cqr:
+    """max(q_low(x) - y, y - q_high(x)) for a model with two outputs, a lower and an upper quantile.
+
+    tau may be negative: then the interval between the quantiles is narrowed, and may become empty.
+    """
+
+    kind: str = "cqr"
+    has_scale: bool = False
+    task: Task = "regression"
+
+    def check(self, outputs: int, targets: int) -> None:
+        if outputs != 2 or targets != 1:
+            raise OptionError(
+                "score cqr needs a model with two outputs, a lower and an upper quantile, and one target column, "
+                f"not {outputs} and {targets}."
+            )
+
+    def of_target(self, prediction: Prediction, y: Tensor) -> Tensor:
+        low, high = prediction.outputs.unbind(dim=-1)
+        return torch.maximum(low - y.view(1, -1), y.view(1, -1) - high)
+
+    def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
+        low, high = prediction.outputs.unbind(dim=-1)
+        thresholds = to_float64(broadcast(tau).expand(tau.shape[0], low.shape[1]))
+        first, last = to_float64(low.expand(tau.shape[0], -1)), to_float64(high.expand(tau.shape[0], -1))
+        epsilon = torch.finfo(low.dtype).eps
+        lower = first - thresholds - slack(first, thresholds, epsilon)
+        upper = last + thresholds + slack(last, thresholds, epsilon)
+        return [Intervals(a, b) for a, b in zip(lower, upper, strict=True)]
+
+    def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
+        return self._width(prediction, tau).clamp(min=0)
+
+    def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
+        return self._width(prediction, tau).clamp(min=0)
+
+    def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
+        """The pinball loss at alpha/2 and 1 - alpha/2."""
+        low, high = prediction.outputs.unbind(dim=-1)
+        below, above = y.view(1, -1) - low, y.view(1, -1) - high
+        loss = torch.maximum(alpha / 2 * below, (alpha / 2 - 1) * below)
+        loss = loss + torch.maximum((1 - alpha / 2) * above, -alpha / 2 * above)
+        return loss.mean(dim=1)
+
+    def _width(self, prediction: Prediction, tau: Tensor) -> Tensor:
+        low, high = prediction.outputs.unbind(dim=-1)
+        return high - low + 2 * broadcast(tau)
