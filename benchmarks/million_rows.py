@@ -72,7 +72,7 @@ def main() -> None:
     base = None
     for count in (1000, 10_000, 100_000, ROWS):
         sampler = BatchSampler(rows.slice(0, count), options.batch, torch.Generator().manual_seed(0))
-        loss = size_loss(scorer, sampler, [0.05], options, 0.1)
+        loss = size_loss(scorer, sampler, [0.05], options)
         parameters = theta[:1].clone().requires_grad_(True)
         start = time.perf_counter()
         for _ in range(STEPS):

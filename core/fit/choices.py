@@ -82,6 +82,8 @@ class Step:
     """A posterior step that is worth taking: its level, rank and the nats that it may spend."""
 
     choice: int
+    level: float
+    """alpha_hat"""
     k: int
     budget: float
     """as the certificate states it"""
@@ -91,25 +93,32 @@ class Step:
     rank_weights: list[float]
 
 
-def plan_steps(options: FitOptions, n: int, first_choice: int, weight: float) -> list[Step]:
-    """One for each level of the grid that leaves something to spend; depends on no data."""
-    steps = []
-    for place, level in enumerate(options.alpha_hat):
-        try:
-            k = int(calibration_rank(n, level))
-        except TooFewPointsError:
-            continue
-        step = _plan(options, n, first_choice + place, k, options.delta * weight)
-        if step.target >= _WORTHWHILE_NATS:
-            steps.append(step)
-    return steps
+def plan_steps(options: FitOptions, n: int, first_choice: int, share: float) -> list[Step]:
+    """One for each level of the grid that leaves something to spend of its part of ``share`` of delta.
+
+    Depends on no data, so that levels without a step need not be paid for: they are dropped until all that are left
+    have one. What is dropped leaves more for the others, so none of them is lost again.
+    """
+    levels = list(options.alpha_hat)
+    while levels:
+        delta = options.delta * share / len(levels)
+        steps = [_plan(options, n, first_choice + place, level, delta) for place, level in enumerate(levels)]
+        worthwhile = [step for step in steps if step is not None and step.target >= _WORTHWHILE_NATS]
+        if len(worthwhile) == len(levels):
+            return worthwhile
+        levels = [step.level for step in worthwhile]
+    return []
 
 
-def _plan(options: FitOptions, n: int, choice: int, k: int, delta: float) -> Step:
+def _plan(options: FitOptions, n: int, choice: int, level: float, delta: float) -> Step | None:
+    try:
+        k = int(calibration_rank(n, level))
+    except TooFewPointsError:
+        return None
     if options.guarantee == "posterior":
         bound: PosteriorBound = "seeger" if options.bound == "seeger" else "chernoff"
         budget = float(kl_budget(n, k, options.alpha, delta, bound))
-        return Step(choice, k, budget, budget, [k], [1.0])
+        return Step(choice, level, k, budget, budget, [k], [1.0])
     ranks: dict[int, float] = {}
     for share, weight in zip(_FALLBACK_SHARES, _FALLBACK_WEIGHTS, strict=True):
         rank = max(1, int(k * share))
@@ -118,7 +127,7 @@ def _plan(options: FitOptions, n: int, choice: int, k: int, delta: float) -> Ste
     # A draw's log-ratio has mean KL and a standard deviation of about sqrt(2 KL): solve KL + z sqrt(2 KL) = allowance.
     z = _DEVIATIONS * math.sqrt(2)
     root = (-z + math.sqrt(z * z + 4 * max(allowance, 0.0))) / 2
-    return Step(choice, k, allowance, root * root, list(ranks), list(ranks.values()))
+    return Step(choice, level, k, allowance, root * root, list(ranks), list(ranks.values()))
 
 
 def fit_posteriors(
@@ -126,7 +135,6 @@ def fit_posteriors(
     rows: Rows,
     prior: DiagonalGaussian,
     steps: list[Step],
-    levels: list[float],
     options: FitOptions,
     generator: torch.Generator,
     progress: Callback | None,
@@ -135,7 +143,7 @@ def fit_posteriors(
     """All steps of the grid in one batched run."""
     settings = options.optimizer
     sampler = BatchSampler(rows, settings.batch, generator)
-    loss = size_loss(scorer, sampler, levels, settings, options.alpha)
+    loss = size_loss(scorer, sampler, [step.level for step in steps], settings)
     budgets = [step.target for step in steps]
     if settings.kind == "augmented_lagrangian":
         return minimise_augmented_lagrangian(

@@ -39,6 +39,7 @@ Progress = Callable[[dict[str, Any]], None]
 """takes {phase, step, steps, fraction, loss, kl, budget}"""
 
 _MONTE_CARLO_SHARE = 0.5
+_STEPS_SHARE = 0.25
 _SMALLEST_N_OF_GRID = 8
 _PREVIEWED = 4
 _PHASES = {"prepare": (0.0, 0.05), "tune": (0.05, 0.5), "fit": (0.5, 0.85), "calibrate": (0.85, 1.0)}
@@ -102,7 +103,8 @@ class _Fit:
         self.n_tune = int(options.prior.split * rows) if tunes else 0
         self.n = rows - self.n_tune
         self.objectives = self._objectives()
-        self.steps_planned = len(options.alpha_hat) if options.method == "pac_bayes" else 0
+        wants_steps = options.method == "pac_bayes" and self.n >= 2
+        self.steps = plan_steps(options, self.n, len(self.objectives), _STEPS_SHARE) if wants_steps else []
         self.weights = self._weights()
         self._enough_points()
 
@@ -117,7 +119,7 @@ class _Fit:
         scorer = make_scorer(self.model, options, self.score, tuned=self.tuned, features=rows.features.shape[1])
         priors = self._tune(scorer, tuning, calibration, generator)
         candidates = self._points(priors)
-        if self.steps_planned:
+        if self.options.method == "pac_bayes":
             candidates += self._posteriors(scorer, calibration, priors[0], generator)
         cap = size_cap(scorer, tuning, options.size_cap)
         previews = []
@@ -141,15 +143,14 @@ class _Fit:
         return ["proper", "size"] if objective == "auto" else [objective]
 
     def _weights(self) -> list[float]:
-        """Half of delta for the tuned parameters as they are, half for the posterior steps; all of it if alone."""
-        points = len(self.objectives)
-        share = 0.5 if self.steps_planned else 1.0
-        return [share / points] * points + [(1 - share) / max(self.steps_planned, 1)] * self.steps_planned
+        """A quarter of delta for the posterior steps, if any; the rest for the tuned parameters as they are."""
+        points, steps = len(self.objectives), len(self.steps)
+        share = 1 - _STEPS_SHARE if steps else 1.0
+        return [share / points] * points + [_STEPS_SHARE / max(steps, 1)] * steps
 
     def _choices(self) -> list[str]:
         points = [f"no posterior step, prior tuned by {objective}" for objective in self.objectives]
-        steps = self.options.alpha_hat if self.steps_planned else ()
-        return points + [f"posterior step at alpha_hat = {level:g}" for level in steps]
+        return points + [f"posterior step at alpha_hat = {step.level:g}" for step in self.steps]
 
     def _enough_points(self) -> None:
         options = self.options
@@ -178,7 +179,7 @@ class _Fit:
             start = torch.Generator().manual_seed(self.options.seed + 1)
             # Without tuning data the prior is the start itself; rows then only tell device and precision.
             rows = tuning if tuning is not None else calibration.slice(0, 1)
-            drawn_from = place == 0 and self.steps_planned > 0
+            drawn_from = place == 0 and bool(self.steps)
             prior = tune_prior(
                 scorer,
                 rows,
@@ -205,15 +206,11 @@ class _Fit:
         self, scorer: Scorer, calibration: Rows, prior: DiagonalGaussian, generator: torch.Generator
     ) -> list[Candidate]:
         options = self.options
-        first = len(self.objectives)
-        weight = self.weights[-1]
-        steps = plan_steps(options, self.n, first, weight)
-        if not steps or scorer.parameters == 0:
+        if not self.steps:
             self.messages.append("No level of the grid left nats to spend, so no posterior step was taken.")
             return []
-        levels = [options.alpha_hat[step.choice - first] for step in steps]
         result = fit_posteriors(
-            scorer, calibration, prior, steps, levels, options, generator, self._optimizer_report, self.should_stop
+            scorer, calibration, prior, self.steps, options, generator, self._optimizer_report, self.should_stop
         )
         self._stop_if_asked()
         if result.status == "diverged":
@@ -221,10 +218,17 @@ class _Fit:
                 f"The posterior step diverged after {result.steps} steps: the prior is kept, by Vovk 2b."
             )
             return []
-        delta = options.delta * weight
         found = [
-            posterior_candidate(step, result.posterior[place], prior, self.n, options, delta, generator)
-            for place, step in enumerate(steps)
+            posterior_candidate(
+                step,
+                result.posterior[place],
+                prior,
+                self.n,
+                options,
+                options.delta * self.weights[step.choice],
+                generator,
+            )
+            for place, step in enumerate(self.steps)
         ]
         return [candidate for candidate in found if candidate is not None]
 

@@ -27,9 +27,7 @@ class BatchSampler:
         return self.rows.take(index.to(self.rows.y.device))
 
 
-def size_loss(
-    scorer: Scorer, sampler: BatchSampler, levels: list[float], options: OptimizerOptions, alpha: float
-) -> Loss:
+def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], options: OptimizerOptions) -> Loss:
     """The paper's efficiency loss: calibrate softly on the batch, measure the soft size on the same batch.
 
     One problem a level: theta (G, S, d), levels (G,) to losses (G,).

@@ -1,7 +1,7 @@
 """The options of a fit: defaults, and a sentence for every value that does not do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from core.bounds.domain import open_unit
@@ -14,7 +14,7 @@ Guarantee: TypeAlias = Literal["per_draw", "posterior"]
 CoverageBound: TypeAlias = Literal["seeger", "chernoff", "vovk_2a", "vovk_2b"]
 Tune: TypeAlias = Literal["auto", "head", "score", "both"]
 Train: TypeAlias = Literal["none", "mean", "mean_variance"]
-Objective: TypeAlias = Literal["auto", "size", "proper", "mix"]
+Objective: TypeAlias = Literal["auto", "size", "proper", "cross_entropy", "laplace", "mix"]
 OptimizerKind: TypeAlias = Literal["projected", "augmented_lagrangian"]
 SizeMeasure: TypeAlias = Literal["size", "log_radius"]
 
@@ -29,13 +29,14 @@ class PriorOptions:
     train: Train = "mean_variance"
     """which of the prior's parameters are tuned"""
     objective: Objective = "auto"
-    """what they are tuned for: set size (the paper), a proper score, a mix of both, or all, chosen by certificate"""
+    """what they are tuned for: set size (the paper); a proper score (cross_entropy for classes, laplace for scales;
+    proper is whichever fits); the mix of both; or auto: each of size and proper, chosen by certificate"""
     scale: float = 0.01
     """the prior's variance before tuning is scale / sqrt(fan_in)"""
     steps: int | None = None
-    """steps of Adam; 1000 where a head is tuned, 600 for a scale alone"""
+    """steps of Adam; 1000 where a head is tuned, 400 for a scale alone"""
     rate: float | None = None
-    """its learning rate; 0.002 where a head is tuned, 0.005 for a scale alone"""
+    """its learning rate; 0.002 where a head is tuned, 0.006 for a scale alone"""
     batch: int | None = None
     """rows in a step; 256 where a head is tuned, 128 for a scale alone"""
 
@@ -114,6 +115,11 @@ def read_options(task: Task, given: Mapping[str, Any]) -> FitOptions:
             raise OptionError(f"{name} must be one of {', '.join(get_args(_CHOICES[name]))}, not {value!r}.")
         values[name] = value
     read = FitOptions(**values)
+    if read.prior.objective in ("cross_entropy", "laplace"):
+        meant = "cross_entropy" if task == "classification" else "laplace"
+        if read.prior.objective != meant:
+            raise OptionError(f"prior.objective {read.prior.objective} does not go with {task}: choose {meant}.")
+        read = replace(read, prior=replace(read.prior, objective="proper"))
     _whole("members", read.members, 1, 10_000)
     _whole("seed", read.seed, 0, 2**63 - 1)
     if read.size_cap is not None and not 0 < read.size_cap < float("inf"):

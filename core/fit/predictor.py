@@ -7,7 +7,7 @@ import secrets
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ from core.models import Model
 from core.posterior.network import ScaleNetwork
 from core.scores import make_score
 from core.sets import PredictionSets
+
+Randomness: TypeAlias = np.random.Generator | torch.Generator | None
 
 TENSORS = "predictor.safetensors"
 DESCRIPTION = "predictor.json"
@@ -50,21 +52,23 @@ class Predictor:
         self,
         x: ArrayLike,
         member: int | ArrayLike | None = None,
-        generator: np.random.Generator | None = None,
+        generator: Randomness = None,
     ) -> PredictionSets:
         """The sets for a batch of inputs.
 
-        ``member`` replays one member, or one for each row; otherwise each row draws its own, from ``generator`` or from
-        the operating system's randomness. The sets do not depend on which other rows are in the batch.
+        ``member`` replays one member, or one for each row; otherwise each row draws its own, from ``generator``
+        (NumPy's or torch's) or from the operating system's randomness. A set does not depend on the rest of its batch.
         """
         inputs = check_inputs(self.scorer.model, x)
         return self.sets_of(inputs, self.draw_members(len(inputs), member, generator))
 
     def draw_members(
-        self, rows: int, member: int | ArrayLike | None = None, generator: np.random.Generator | None = None
+        self, rows: int, member: int | ArrayLike | None = None, generator: Randomness = None
     ) -> NDArray[np.int64]:
         """Which member answers for each row."""
         if member is None:
+            if isinstance(generator, torch.Generator):
+                return torch.randint(self.members, (rows,), generator=generator).numpy()
             if generator is not None:
                 return generator.integers(self.members, size=rows)
             return np.array([secrets.randbelow(self.members) for _ in range(rows)], dtype=np.int64)

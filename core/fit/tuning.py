@@ -91,7 +91,7 @@ class _Settings:
 
 
 _FOR_HEADS = _Settings(steps=1000, rate=2e-3, batch=256)
-_FOR_SCALES = _Settings(steps=600, rate=5e-3, batch=128)
+_FOR_SCALES = _Settings(steps=400, rate=6e-3, batch=128)
 
 
 def _settings(scorer: Scorer, given: PriorOptions) -> _Settings:
@@ -110,7 +110,7 @@ def _loss(
     proper = proper_loss(scorer, sampler, options.alpha)
     if objective == "proper":
         return proper
-    size = size_loss(scorer, sampler, [options.alpha], options.optimizer, options.alpha)
+    size = size_loss(scorer, sampler, [options.alpha], options.optimizer)
     if objective == "size":
         return size
     return lambda theta: 0.5 * (proper(theta) + size(theta))

@@ -17,6 +17,8 @@ from core.posterior.projected import inside, unwhiten
 _PENALTY_START = 0.1
 _PENALTY_GROWTH = 4.0
 _PENALTY_LARGEST = 1e4
+_MET = 1e-3
+_UNCHANGED = 1e-3
 
 
 def minimise_augmented_lagrangian(
@@ -45,6 +47,7 @@ def minimise_augmented_lagrangian(
     best = torch.full_like(ball, math.inf)
     kept = [torch.zeros_like(mean.data), torch.zeros_like(spread.data)]
     losses: list[list[float]] = []
+    rounds: list[list[float]] = []
     status: Status = "steps_exhausted"
     taken = 0
     for _round in range(outer):
@@ -81,13 +84,17 @@ def minimise_augmented_lagrangian(
             previous = violation.abs()
         if status == "stopped":
             break
-        if not all(map(math.isfinite, average.tolist())):
+        rounds.append(average.tolist())
+        if not all(map(math.isfinite, rounds[-1])):
             status = "diverged"
+            break
+        if _settled(rounds, (previous / ball).tolist()):
+            status = "converged"
             break
     with torch.no_grad():
         if status == "stopped":
             kept = [torch.zeros_like(mean.data), torch.zeros_like(spread.data)]
-        elif status == "steps_exhausted":
+        elif status != "diverged":
             never = torch.isinf(best).unsqueeze(1)
             kept = [torch.where(never, v.data, k) for v, k in zip((mean, spread), kept, strict=True)]
         shift_, spread_ = inside(kept[0] / scale, kept[1], ball)
@@ -100,3 +107,10 @@ def minimise_augmented_lagrangian(
         budgets,
         losses,
     )
+
+
+def _settled(rounds: list[list[float]], violations: list[float]) -> bool:
+    """Whether the last round met every budget closely and changed no loss by more than a thousandth."""
+    if len(rounds) < 2 or max(violations) > _MET:
+        return False
+    return all(abs(new - old) <= _UNCHANGED * abs(old) for new, old in zip(rounds[-1], rounds[-2], strict=True))

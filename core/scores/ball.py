@@ -44,11 +44,12 @@ class Ball:
         return self.size(prediction, tau)
 
     def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
-        """The negative log-likelihood of the law with density proportional to exp(-|y - f| / u) / u^d."""
-        loss = self.of_target(prediction, y).mean(dim=1)
-        if prediction.scale is None:
-            return loss
-        return loss + prediction.outputs.shape[-1] * prediction.scale.log().mean(dim=1)
+        """The mean distance; with a scale, the negative log-likelihood of exp(-|y - f| / c u) / (c u)^d, a dimension.
+
+        As for one dimension (`core.scores.residual`), the best c is left to the threshold.
+        """
+        mean = self.of_target(prediction, y).mean(dim=1)
+        return mean if prediction.scale is None else mean.log() + prediction.scale.log().mean(dim=1)
 
     def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
         thresholds = broadcast(tau)

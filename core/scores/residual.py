@@ -42,9 +42,12 @@ class Residual:
         return 2 * self._radius(prediction, tau)
 
     def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
-        """The negative log-likelihood of a Laplace law with scale u: |y - f| / u + log u."""
-        loss = self.of_target(prediction, y).mean(dim=1)
-        return loss if prediction.scale is None else loss + prediction.scale.log().mean(dim=1)
+        """The mean absolute error; with a scale, the negative log-likelihood of a Laplace law with scale c u.
+
+        The best c, which the threshold stands for, is the mean of |y - f| / u, and leaves log c + mean log u (plus 1).
+        """
+        mean = self.of_target(prediction, y).mean(dim=1)
+        return mean if prediction.scale is None else mean.log() + prediction.scale.log().mean(dim=1)
 
     def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
         thresholds = broadcast(tau)

@@ -164,6 +164,7 @@ def test_members_can_be_given_or_drawn(toy: Predictor) -> None:
     x, _y = toy_data(200, 7)
     drawn = toy.draw_members(2000)
     assert set(drawn.tolist()) == set(range(toy.members))
+    assert len(toy.predict_set(x)) == 200
     for bad, message in ((toy.members, "member must be from 0"), (-1, "from 0"), ([0, 1], "2 members"), (0.5, "whole")):
         with pytest.raises(DataError, match=message):
             toy.predict_set(x, member=bad)
@@ -280,7 +281,7 @@ CX, CY = class_data(400, 0)
         (class_model, CX, CY[:-1], {}, DataError, "x has 400 rows and y has 399"),
         (class_model, np.array([["a"]]), CY, {}, DataError, "x must be an array of numbers"),
         (toy_model, X[:40], Y[:40], {}, TooFewPointsError, "40 rows leave n = 20 for calibration, too few"),
-        (toy_model, X, Y, {"alpha": 0.001}, TooFewPointsError, "at least 4380 are needed"),
+        (toy_model, X, Y, {"alpha": 0.001}, TooFewPointsError, "at least 3688 are needed"),
         (toy_model, X, Y, {"score": "log_prob"}, OptionError, "score log_prob is for classification"),
         (toy_model, X, Y, {"score": "cqr"}, OptionError, "two outputs"),
         (toy_model, X, Y, {"method": "magic"}, OptionError, "method must be one of standard, learned, pac_bayes"),
@@ -305,6 +306,27 @@ def test_bad_input_is_refused_before_any_work(
         fit(model(), x, y, progress=reports.append, **options)
     assert isinstance(caught.value, ValueError)
     assert len([entry for entry in reports if entry["phase"] != "prepare"]) == 0
+
+
+def test_objectives_have_names_of_their_own() -> None:
+    named = fit(class_model(), CX, CY, method="learned", prior={"objective": "cross_entropy", "steps": 20})
+    proper = fit(class_model(), CX, CY, method="learned", prior={"objective": "proper", "steps": 20})
+    assert named.certificate.digest == proper.certificate.digest
+    with pytest.raises(OptionError, match="laplace does not go with classification"):
+        fit(class_model(), CX, CY, prior={"objective": "laplace"})
+
+
+def test_members_may_be_drawn_by_either_kind_of_generator(toy: Predictor) -> None:
+    by_torch = toy.draw_members(50, generator=torch.Generator().manual_seed(3))
+    assert np.array_equal(by_torch, toy.draw_members(50, generator=torch.Generator().manual_seed(3)))
+    by_numpy = toy.draw_members(50, generator=np.random.default_rng(3))
+    assert np.array_equal(by_numpy, toy.draw_members(50, generator=np.random.default_rng(3)))
+
+
+def test_levels_without_nats_to_spend_are_not_paid_for() -> None:
+    union = fit(toy_model(), *toy_data(200, 0), **QUICK).certificate.coverage.union
+    assert math.fsum(union.weights) == pytest.approx(1.0)
+    assert not any("0.08" in choice for choice in union.choices)
 
 
 def test_missing_classes_can_be_meant() -> None:
