@@ -45,6 +45,8 @@ check: lint test ## what must pass before a commit
 .PHONY: bench
 bench: $(STAMP) ## measurements, as ratios in one run
 	$(BIN)/python -m benchmarks.bounds
+	$(BIN)/python -m benchmarks.million_rows
+	$(BIN)/python -m benchmarks.fit_speed
 
 .PHONY: clean
 clean: ## remove the environment and all caches

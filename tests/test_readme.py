@@ -24,11 +24,18 @@ def test_the_budget_table_is_what_the_command_prints() -> None:
     assert done.stdout in blocks("text")
 
 
-def test_the_python_lines_give_the_numbers_beside_them() -> None:
-    calls = [line for block in blocks("python") for line in block.splitlines() if "#" in line]
+def test_the_bounds_give_the_numbers_beside_them() -> None:
+    (block,) = [block for block in blocks("python") if "core.bounds" in block]
+    calls = [line for line in block.splitlines() if "#" in line]
     assert calls
     for line in calls:
         expression, comment = line.split("#", 1)
         (expected,) = re.findall(r"(?:rank )?(\d+(?:\.\d+)?)(?= nats to spend|:| for a draw)", comment)
         found = eval(expression, {name: getattr(bounds, name) for name in bounds.__all__})
         assert found == pytest.approx(float(expected), abs=0.005), line
+
+
+def test_the_fit_prints_what_stands_below_it() -> None:
+    (block,) = [block for block in blocks("python") if "core.fit" in block]
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=True)
+    assert done.stdout in blocks("text")

@@ -29,7 +29,7 @@ from core.fit.data import CheckedData, Rows, check_data, on_device
 from core.fit.options import FitOptions, read_options
 from core.fit.predictor import Predictor, members_sha256
 from core.fit.scorer import Scorer, make_scorer
-from core.fit.tuning import tune_prior
+from core.fit.tuning import tune_priors
 from core.models import Model
 from core.posterior.gaussian import DiagonalGaussian
 from core.posterior.optimizing import Report, ShouldStop
@@ -117,7 +117,7 @@ class _Fit:
         tuning = rows.take(order[: self.n_tune].to(self.device)) if self.n_tune else None
         calibration = rows.take(order[self.n_tune :].to(self.device))
         scorer = make_scorer(self.model, options, self.score, tuned=self.tuned, features=rows.features.shape[1])
-        priors = self._tune(scorer, tuning, calibration, generator)
+        priors = self._tune(scorer, tuning, calibration)
         candidates = self._points(priors)
         if self.options.method == "pac_bayes":
             candidates += self._posteriors(scorer, calibration, priors[0], generator)
@@ -166,32 +166,19 @@ class _Fit:
                 needed,
             )
 
-    def _tune(
-        self, scorer: Scorer, tuning: Rows | None, calibration: Rows, generator: torch.Generator
-    ) -> list[DiagonalGaussian]:
-        priors = []
-        for place, objective in enumerate(self.objectives):
-
-            def report(step: int, steps: int, loss: float, place: int = place) -> None:
-                whole = steps * len(self.objectives)
-                self._report("tune", place * steps + step, whole, loss=loss)
-
-            start = torch.Generator().manual_seed(self.options.seed + 1)
-            # Without tuning data the prior is the start itself; rows then only tell device and precision.
-            rows = tuning if tuning is not None else calibration.slice(0, 1)
-            drawn_from = place == 0 and bool(self.steps)
-            prior = tune_prior(
-                scorer,
-                rows,
-                self.options,
-                objective,
-                start,
-                scale_too=drawn_from,
-                progress=report,
-                should_stop=self.should_stop,
-            )
-            priors.append(prior)
-            self._stop_if_asked()
+    def _tune(self, scorer: Scorer, tuning: Rows | None, calibration: Rows) -> list[DiagonalGaussian]:
+        priors = tune_priors(
+            scorer,
+            # Without tuning data nothing is tuned; the row then only tells device and precision.
+            tuning if tuning is not None else calibration.slice(0, 1),
+            self.options,
+            self.objectives,
+            torch.Generator().manual_seed(self.options.seed + 1),
+            first_is_drawn_from=bool(self.steps),
+            progress=lambda step, steps, loss: self._report("tune", step, steps, loss=loss),
+            should_stop=self.should_stop,
+        )
+        self._stop_if_asked()
         return priors
 
     def _points(self, priors: list[DiagonalGaussian]) -> list[Candidate]:

@@ -6,10 +6,11 @@ import torch
 from torch import Tensor
 
 from core.fit.data import Rows
-from core.fit.options import OptimizerOptions
+from core.fit.options import FitOptions, OptimizerOptions
 from core.fit.scorer import Scorer
 from core.posterior.optimizing import Loss
 from core.posterior.soft_quantile import neural_sort, place_in_batch, smooth_quantile
+from core.scores import Prediction
 
 _NEURAL_SORT_TEMPERATURE = 0.1
 _BANDWIDTH_SHARE = 0.01
@@ -28,39 +29,52 @@ class BatchSampler:
 
 
 def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], options: OptimizerOptions) -> Loss:
-    """The paper's efficiency loss: calibrate softly on the batch, measure the soft size on the same batch.
-
-    One problem a level: theta (G, S, d), levels (G,) to losses (G,).
-    """
-    device = sampler.rows.y.device
-    places = place_in_batch(torch.tensor(levels, device=device), sampler.batch)  # (G,)
-    bandwidth = max(0.5, _BANDWIDTH_SHARE * sampler.batch)
+    """The paper's efficiency loss, one problem a level: theta (G, S, d) to losses (G,)."""
+    places = place_in_batch(torch.tensor(levels, device=sampler.rows.y.device), sampler.batch)  # (G,)
 
     def loss(theta: Tensor) -> Tensor:
         groups, draws, size = theta.shape
         batch = sampler.next()
         prediction = scorer.predict(theta.reshape(groups * draws, size), batch)
-        scores = scorer.score.of_target(prediction, batch.y)
-        place = places.repeat_interleave(draws)
-        if options.quantile == "smooth":
-            tau = smooth_quantile(scores, place, bandwidth)
-        else:
-            tau = neural_sort(scores, place, _NEURAL_SORT_TEMPERATURE)
-        sizes = scorer.score.soft_size(prediction, tau, options.temperature)
-        if options.measure == "log_radius":
-            sizes = (0.5 * sizes).clamp(min=math.exp(-30)).log()
-        return sizes.mean(dim=1).view(groups, draws).mean(dim=1)
+        sizes = soft_size(scorer, prediction, batch, places.repeat_interleave(draws), options)
+        return sizes.view(groups, draws).mean(dim=1)
 
     return loss
 
 
-def proper_loss(scorer: Scorer, sampler: BatchSampler, alpha: float) -> Loss:
-    """A proper score of the prediction itself; needs no threshold."""
+def tuning_loss(
+    scorer: Scorer, sampler: BatchSampler, objectives: list[str], options: FitOptions, theta: Tensor
+) -> Tensor:
+    """(T,) for theta (T, d): each row of theta by its own objective (proper, size or mix), on one batch."""
+    batch = sampler.next()
+    prediction = scorer.predict(theta, batch)
+    place = place_in_batch(torch.tensor([options.alpha], device=batch.y.device), sampler.batch)
+    values = []
+    for row, objective in enumerate(objectives):
+        one = _row(prediction, row)
+        parts = []
+        if objective in ("proper", "mix"):
+            parts.append(scorer.score.proper_loss(one, batch.y, options.alpha))
+        if objective in ("size", "mix"):
+            parts.append(soft_size(scorer, one, batch, place, options.optimizer))
+        values.append(torch.stack(parts).mean(dim=0))
+    return torch.cat(values)
 
-    def loss(theta: Tensor) -> Tensor:
-        groups, draws, size = theta.shape
-        batch = sampler.next()
-        prediction = scorer.predict(theta.reshape(groups * draws, size), batch)
-        return scorer.score.proper_loss(prediction, batch.y, alpha).view(groups, draws).mean(dim=1)
 
-    return loss
+def soft_size(scorer: Scorer, prediction: Prediction, batch: Rows, place: Tensor, options: OptimizerOptions) -> Tensor:
+    """(D,): calibrate softly on the batch, and measure the soft size on the same batch."""
+    scores = scorer.score.of_target(prediction, batch.y)
+    if options.quantile == "smooth":
+        tau = smooth_quantile(scores, place, max(0.5, _BANDWIDTH_SHARE * len(batch)))
+    else:
+        tau = neural_sort(scores, place, _NEURAL_SORT_TEMPERATURE)
+    sizes = scorer.score.soft_size(prediction, tau, options.temperature)
+    if options.measure == "log_radius":
+        sizes = (0.5 * sizes).clamp(min=math.exp(-30)).log()
+    return sizes.mean(dim=1)
+
+
+def _row(prediction: Prediction, row: int) -> Prediction:
+    """One draw's part; outputs that all draws share stay whole."""
+    outputs = prediction.outputs if prediction.outputs.shape[0] == 1 else prediction.outputs[row : row + 1]
+    return Prediction(outputs, None if prediction.scale is None else prediction.scale[row : row + 1])

@@ -34,9 +34,9 @@ class PriorOptions:
     scale: float = 0.01
     """the prior's variance before tuning is scale / sqrt(fan_in)"""
     steps: int | None = None
-    """steps of Adam; 1000 where a head is tuned, 400 for a scale alone"""
+    """steps of Adam; 1000 where a head is tuned, 300 for a scale alone"""
     rate: float | None = None
-    """its learning rate; 0.002 where a head is tuned, 0.006 for a scale alone"""
+    """its learning rate; 0.002 where a head is tuned, 0.008 for a scale alone"""
     batch: int | None = None
     """rows in a step; 256 where a head is tuned, 128 for a scale alone"""
 
@@ -45,7 +45,7 @@ class PriorOptions:
 class OptimizerOptions:
     kind: OptimizerKind = "projected"
     """ours, or the paper's"""
-    steps: int = 150
+    steps: int = 100
     """steps of the projected loop; inner steps a round of the augmented Lagrangian"""
     outer: int = 7
     """rounds of the augmented Lagrangian"""

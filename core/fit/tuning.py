@@ -1,17 +1,18 @@
-"""Tuning the prior on D_0, the part of the data that is not used for calibration."""
+"""Tuning priors on D_0, the part of the data that is not used for calibration."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from core.fit.data import Rows
-from core.fit.objectives import BatchSampler, proper_loss, size_loss
+from core.fit.objectives import BatchSampler, tuning_loss
 from core.fit.options import FitOptions, PriorOptions
 from core.fit.scorer import Scorer
 from core.posterior.gaussian import DiagonalGaussian, fan_in_prior
-from core.posterior.optimizing import Adam, Loss, ShouldStop
+from core.posterior.optimizing import Adam, ShouldStop
 
 _VARIANCE_SHARE = 8
 _VARIANCE_RATE = 0.05
@@ -20,100 +21,110 @@ _REPORT_EVERY = 100
 _WARM_UP = 0.05
 
 Report = Callable[[int, int, float], None]
-"""step, steps, loss"""
-
-
-def tune_prior(
-    scorer: Scorer,
-    rows: Rows,
-    options: FitOptions,
-    objective: str,
-    generator: torch.Generator,
-    *,
-    scale_too: bool,
-    progress: Report | None = None,
-    should_stop: ShouldStop | None = None,
-) -> DiagonalGaussian:
-    """The prior N(mean, scale): its mean tuned from the model as given, then, where it will be drawn from, its scale.
-
-    The mean returned is the average over the second half of the path, which fluctuates less than its end. If the loss
-    is no longer finite, the mean as given is kept.
-    """
-    settings = _settings(scorer, options.prior)
-    device, dtype = rows.features.device, rows.features.dtype
-    start = scorer.initial(generator).to(device, dtype)
-    prior = fan_in_prior(start, scorer.fan_in().to(device), options.prior.scale)
-    if options.prior.train == "none" or scorer.parameters == 0 or len(rows) < 2 or settings.steps == 0:
-        return prior
-    loss = _loss(scorer, rows, options, objective, settings.batch, generator)
-    mean = start.clone().requires_grad_(True)
-    adam = Adam([mean.data], [settings.rate])
-    average, counted = torch.zeros_like(start), 0
-    steps = settings.steps
-    for step in range(1, steps + 1):
-        value = loss(mean.view(1, 1, -1)).sum()
-        adam.step(list(torch.autograd.grad(value, [mean])), decay=_schedule(step / steps))
-        if 2 * step > steps:
-            average += mean.data
-            counted += 1
-        if step % _REPORT_EVERY == 0 or step == steps:
-            if progress is not None:
-                progress(step, steps, float(value.detach()))
-            if should_stop is not None and should_stop():
-                break
-    tuned = average / counted if counted else mean.data
-    if not torch.isfinite(tuned).all():
-        return prior
-    prior = DiagonalGaussian(tuned, prior.log_scale)
-    if scale_too and options.prior.train == "mean_variance":
-        return _tune_scale(prior, loss, steps // _VARIANCE_SHARE, generator)
-    return prior
-
-
-def _tune_scale(prior: DiagonalGaussian, loss: Loss, steps: int, generator: torch.Generator) -> DiagonalGaussian:
-    """The scale that keeps draws from the prior efficient, by the same loss."""
-    log_scale = prior.log_scale.clone().requires_grad_(True)
-    adam = Adam([log_scale.data], [_VARIANCE_RATE])
-    for _ in range(steps):
-        noise = torch.randn(_VARIANCE_DRAWS, prior.mean.shape[0], generator=generator, dtype=prior.mean.dtype)
-        theta = prior.mean + log_scale.exp() * noise.to(prior.mean.device)
-        value = loss(theta.unsqueeze(0)).sum()
-        adam.step(list(torch.autograd.grad(value, [log_scale])))
-    finite = torch.where(torch.isfinite(log_scale.data), log_scale.data, prior.log_scale)
-    return DiagonalGaussian(prior.mean, finite)
+"""step, steps, loss of the first objective"""
 
 
 @dataclass(frozen=True)
-class _Settings:
+class TuningSettings:
     steps: int
     rate: float
     batch: int
 
 
-_FOR_HEADS = _Settings(steps=1000, rate=2e-3, batch=256)
-_FOR_SCALES = _Settings(steps=400, rate=6e-3, batch=128)
+_FOR_HEADS = TuningSettings(steps=1000, rate=2e-3, batch=256)
+_FOR_SCALES = TuningSettings(steps=300, rate=8e-3, batch=128)
 
 
-def _settings(scorer: Scorer, given: PriorOptions) -> _Settings:
+def tune_priors(
+    scorer: Scorer,
+    rows: Rows,
+    options: FitOptions,
+    objectives: list[str],
+    generator: torch.Generator,
+    *,
+    first_is_drawn_from: bool,
+    progress: Report | None = None,
+    should_stop: ShouldStop | None = None,
+) -> list[DiagonalGaussian]:
+    """A prior N(mean, scale) for each objective, all tuned in one batched run from the model as given.
+
+    Each mean is the average over the second half of its path, which fluctuates less than the path's end; where the
+    loss is no longer finite, the mean as given is kept. The first prior's scale is tuned too if draws will be taken
+    from it and it is asked for.
+    """
+    device, dtype = rows.features.device, rows.features.dtype
+    start = scorer.initial(generator).to(device, dtype)
+    untuned = fan_in_prior(start, scorer.fan_in().to(device), options.prior.scale)
+    settings = _settings(scorer, options.prior)
+    if options.prior.train == "none" or scorer.parameters == 0 or len(rows) < 2 or settings.steps == 0:
+        return [untuned] * len(objectives)
+    sampler = BatchSampler(rows, settings.batch, generator)
+    means = _tune_means(
+        start,
+        lambda theta: tuning_loss(scorer, sampler, objectives, options, theta),
+        len(objectives),
+        settings,
+        progress,
+        should_stop,
+    )
+    priors = [DiagonalGaussian(mean, untuned.log_scale) for mean in means]
+    if first_is_drawn_from and options.prior.train == "mean_variance":
+        priors[0] = _tune_scale(
+            priors[0],
+            lambda theta: tuning_loss(scorer, sampler, [objectives[0]] * len(theta), options, theta),
+            settings.steps // _VARIANCE_SHARE,
+            generator,
+        )
+    return priors
+
+
+def _tune_means(
+    start: Tensor,
+    loss: Callable[[Tensor], Tensor],
+    count: int,
+    settings: TuningSettings,
+    progress: Report | None,
+    should_stop: ShouldStop | None,
+) -> Tensor:
+    """(count, d)."""
+    means = start.repeat(count, 1).requires_grad_(True)
+    adam = Adam([means.data], [settings.rate])
+    average, counted = torch.zeros_like(means.data), 0
+    for step in range(1, settings.steps + 1):
+        values = loss(means)
+        adam.step(list(torch.autograd.grad(values.sum(), [means])), decay=_schedule(step / settings.steps))
+        if 2 * step > settings.steps:
+            average += means.data
+            counted += 1
+        if step % _REPORT_EVERY == 0 or step == settings.steps:
+            if progress is not None:
+                progress(step, settings.steps, float(values.detach()[0]))
+            if should_stop is not None and should_stop():
+                break
+    tuned = average / counted if counted else means.data
+    return torch.where(torch.isfinite(tuned).all(dim=1, keepdim=True), tuned, start)
+
+
+def _tune_scale(
+    prior: DiagonalGaussian, loss: Callable[[Tensor], Tensor], steps: int, generator: torch.Generator
+) -> DiagonalGaussian:
+    """The scale that keeps draws from the prior efficient, by the same loss."""
+    log_scale = prior.log_scale.clone().requires_grad_(True)
+    adam = Adam([log_scale.data], [_VARIANCE_RATE])
+    for _ in range(steps):
+        noise = torch.randn(_VARIANCE_DRAWS, prior.mean.shape[0], generator=generator, dtype=prior.mean.dtype)
+        values = loss(prior.mean + log_scale.exp() * noise.to(prior.mean.device))
+        adam.step(list(torch.autograd.grad(values.mean(), [log_scale])))
+    return DiagonalGaussian(prior.mean, torch.where(torch.isfinite(log_scale.data), log_scale.data, prior.log_scale))
+
+
+def _settings(scorer: Scorer, given: PriorOptions) -> TuningSettings:
     usual = _FOR_HEADS if scorer.tunes_head else _FOR_SCALES
-    return _Settings(
+    return TuningSettings(
         usual.steps if given.steps is None else given.steps,
         usual.rate if given.rate is None else given.rate,
         usual.batch if given.batch is None else given.batch,
     )
-
-
-def _loss(
-    scorer: Scorer, rows: Rows, options: FitOptions, objective: str, batch: int, generator: torch.Generator
-) -> Loss:
-    sampler = BatchSampler(rows, batch, generator)
-    proper = proper_loss(scorer, sampler, options.alpha)
-    if objective == "proper":
-        return proper
-    size = size_loss(scorer, sampler, [options.alpha], options.optimizer)
-    if objective == "size":
-        return size
-    return lambda theta: 0.5 * (proper(theta) + size(theta))
 
 
 def _schedule(share: float) -> float:

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from core.fit.data import Rows, check_data, on_device
-from core.fit.objectives import BatchSampler, proper_loss, size_loss
+from core.fit.objectives import BatchSampler, size_loss, tuning_loss
 from core.fit.options import OptimizerOptions, read_options
 from core.fit.scorer import Scorer, make_scorer
-from core.fit.tuning import tune_prior
+from core.fit.tuning import tune_priors
 from core.models import Model
 from core.posterior.gaussian import fan_in_prior
 from core.posterior.projected import minimise_projected
@@ -37,7 +37,7 @@ def test_tuning_does_not_wait(
     def reads(steps: int) -> int:
         options = read_options(model.manifest.task, {"prior": {"steps": steps}})
         with HostReads() as mode:
-            tune_prior(scorer, rows, options, objective, torch.Generator().manual_seed(0), scale_too=False)
+            tune_priors(scorer, rows, options, [objective], torch.Generator().manual_seed(0), first_is_drawn_from=False)
         return sum(mode.count.values())
 
     assert reads(10) == reads(40)
@@ -68,6 +68,7 @@ def test_losses_are_of_one_number_a_problem(
     sampler = BatchSampler(rows, 64, torch.Generator().manual_seed(0))
     theta = scorer.initial(torch.Generator().manual_seed(1)).expand(3, 2, -1)
     assert size_loss(scorer, sampler, [0.02, 0.05, 0.08], OptimizerOptions())(theta).shape == (3,)
-    assert proper_loss(scorer, sampler, 0.1)(theta).shape == (3,)
+    options = read_options(scorer.model.manifest.task, {})
+    assert tuning_loss(scorer, sampler, ["proper", "size", "mix"], options, theta[:, 0]).shape == (3,)
     by_neural_sort = size_loss(scorer, sampler, [0.05] * 3, OptimizerOptions(quantile="neural_sort"))(theta)
     assert torch.isfinite(by_neural_sort).all()
