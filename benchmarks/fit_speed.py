@@ -9,12 +9,11 @@ so.
 import argparse
 import json
 import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from benchmarks.reference_data import Problem, ReferenceMissingError, mnist, toy
+from benchmarks.reference_data import RESULTS, Problem, ReferenceMissingError, mnist, toy
 from core.bounds import calibration_rank, efficiency_bound, kl_budget
 from core.fit import Predictor, fit
 from core.fit.calibration import GRID_POINTS, calibrate, size_cap
@@ -26,7 +25,6 @@ from core.fit.tuning import tune_priors
 from core.posterior.augmented_lagrangian import minimise_augmented_lagrangian
 from core.posterior.gaussian import DiagonalGaussian
 
-RESULTS = Path(__file__).parent.parent / "docs" / "results"
 MEMBERS = 32
 LEVELS = [round(0.1 * share, 12) for share in GRID_SHARES]
 

@@ -3,12 +3,15 @@
 ``python -m benchmarks.million_rows``
 """
 
+import json
 import resource
 import time
+from typing import Any
 
 import numpy as np
 import torch
 
+from benchmarks.reference_data import RESULTS
 from core.bounds import vovk_2b
 from core.fit.calibration import ROWS_AT_ONCE, calibrate
 from core.fit.data import Rows
@@ -70,6 +73,14 @@ def main() -> None:
     print(f"peak memory {peak:.2f} GB")
     options = OptimizerOptions()
     base = None
+    report: dict[str, Any] = {
+        "rows": ROWS,
+        "members": MEMBERS,
+        "forward_s": bare,
+        "calibrate_s": whole,
+        "peak_gb": peak,
+        "step_ms": {},
+    }
     for count in (1000, 10_000, 100_000, ROWS):
         sampler = BatchSampler(rows.slice(0, count), options.batch, torch.Generator().manual_seed(0))
         loss = size_loss(scorer, sampler, [0.05], options)
@@ -79,7 +90,10 @@ def main() -> None:
             torch.autograd.grad(loss(parameters.unsqueeze(0)).sum(), [parameters])
         step = (time.perf_counter() - start) / STEPS
         base = base or step
+        report["step_ms"] |= {str(count): 1000 * step}
         print(f"N = {count:>8}: {1000 * step:.2f} ms a step, {step / base:.2f} x")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / "million_rows.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from core.models import Model
 
 _ROOT = Path(__file__).parent.parent
+RESULTS = _ROOT / "docs" / "results"
+"""where benchmarks keep what they measured"""
 
 
 class ReferenceMissingError(RuntimeError):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.certificate.reading import read
 from core.certificate.verification import Verification, verify
 from core.errors import DamagedFileError
 
@@ -39,7 +40,7 @@ class Coverage:
     pool_miscoverage_bound: float
     """for the mean over the members that are really served"""
     pool_delta: float
-    """spent on the pool bound, on top of delta; 0 where every member is certified"""
+    """spent on the pool bound, on top of delta and shared out like it; 0 where every member is certified"""
     alpha_hat: float
     k: int
     draws: int
@@ -113,19 +114,12 @@ class Certificate:
 
     @classmethod
     def from_json(cls, source: Mapping[str, Any] | str) -> "Certificate":
-        """Reads `to_json` back; a certificate with fields missing or unknown is refused."""
+        """Reads `to_json` back, from a mapping or JSON text; anything else is refused with the field's name."""
         try:
-            content = dict(json.loads(source) if isinstance(source, str) else source)
-            coverage = dict(content.pop("coverage"))
-            return cls(
-                coverage=Coverage(union=Union(**coverage.pop("union")), **coverage),
-                members=[Member(**member) for member in content.pop("members")],
-                efficiency=Efficiency(**content.pop("efficiency")),
-                provenance=Provenance(**content.pop("provenance")),
-                **content,
-            )
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise DamagedFileError(f"this is not a certificate: {error}.") from None
+            content = json.loads(source) if isinstance(source, str) else source
+        except (ValueError, RecursionError) as error:
+            raise DamagedFileError(f"the certificate is not JSON: {error}.") from None
+        return read(cls, content, "certificate")
 
     @property
     def digest(self) -> str:
@@ -137,6 +131,11 @@ class Certificate:
             content["provenance"].pop(name)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def digest_id(self) -> str:
+        """What ``id`` must be: the certificate's name is made of its content."""
+        return f"cert-{self.digest[:20]}"
 
     def verify(self) -> Verification:
         """Recomputes every promise from the certificate's own numbers."""

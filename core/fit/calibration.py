@@ -1,10 +1,12 @@
 """Exact calibration: thresholds and sizes of given members on D_N, in bounded memory, each row seen once a member."""
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from core.errors import DataError
 from core.fit.data import Rows
 from core.fit.scorer import Scorer
 from core.scores import Prediction
@@ -15,6 +17,7 @@ _GRID_LEVELS = (-2.0, 0.0)
 """mean efficiencies from 0.01 to 1, as powers of ten"""
 _GRID_ROWS = 200
 _GRID_BISECTIONS = 24
+_PLACES = 32.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def calibrate(
     tuning: Rows | None,
     cap: float | None,
 ) -> Calibrated:
-    """Thresholds at the given ranks (one a member, at least 1) and what they cost.
+    """Thresholds at the given ranks (one a member, at least 1), raised by a rounding error, and what they cost.
 
     With tuning rows, efficiency is measured at the smallest grid point above tau, the grid being order statistics of
     the tuning scores under the same theta: fixed before D_N is looked at.
@@ -61,6 +64,7 @@ def calibrate(
         prediction = predict_rows(scorer, member, rows)
         scores = scorer.score.of_target(prediction, rows.y)[0]
         tau = scores.kthvalue(len(rows) + 1 - rank).values.view(1)
+        tau = tau + _rounding(scorer, prediction, tau)
         size = scorer.score.size(prediction, tau)
         taus.append(tau)
         sizes.append(size.mean().view(1))
@@ -72,7 +76,23 @@ def calibrate(
         upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
         rounded = (scorer.score.size(prediction, upper) / cap).clamp(max=1).mean().view(1)
         efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
-    return Calibrated(_host(taus), _host(sizes), _host(efficiencies))
+    answer = Calibrated(_host(taus), _host(sizes), _host(efficiencies))
+    if not all(map(math.isfinite, answer.tau + answer.size)):
+        raise DataError("scores or set sizes are too large for the precision of the fit: rescale the data.")
+    return answer
+
+
+def _rounding(scorer: Scorer, prediction: Prediction, tau: Tensor) -> Tensor:
+    """What tau is raised by, so that rounding cannot take a label out of its set.
+
+    The same input may get a score that differs in its last places when it comes in another batch or on another
+    device. If scores tie, many inputs sit exactly at tau and would fall out together. A larger tau only covers more; it
+    is certified and paid for like any other. Intervals, balls and boxes have slack of their own.
+    """
+    epsilon = torch.finfo(tau.dtype).eps
+    if scorer.score.task == "classification":
+        return _PLACES * epsilon * (1 + tau.abs() + prediction.outputs.abs().max())
+    return _PLACES * epsilon * tau.abs()
 
 
 def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ from core.fit.options import FitOptions
 from core.fit.scorer import Scorer
 from core.posterior.augmented_lagrangian import minimise_augmented_lagrangian
 from core.posterior.gaussian import DiagonalGaussian, kl_divergence, log_ratio
-from core.posterior.optimizing import Callback, Result, ShouldStop
+from core.posterior.optimizing import Callback, Result, ShouldStop, standard_normal
 from core.posterior.projected import minimise_projected
 
 _FALLBACK_SHARES = (1.0, 0.9, 0.75, 0.5)
@@ -50,6 +50,8 @@ class Candidate:
     draws: int
     open_ranks: list[int]
     rank_weights: list[float]
+    pool: int
+    """how many members are served, of which a preview holds only the first few"""
 
     def first(self, members: int) -> "Candidate":
         """The same choice with its first few members only."""
@@ -74,6 +76,7 @@ def point_candidate(choice: int, theta: Tensor, n: int, alpha: float, delta: flo
         draws=1,
         open_ranks=[k],
         rank_weights=[1.0],
+        pool=1,
     )
 
 
@@ -182,12 +185,12 @@ def posterior_candidate(
     generator: torch.Generator,
 ) -> Candidate | None:
     """Draws the members and gives each the rank that it may have; None where no draw may be served."""
-    noise = torch.randn(options.members, prior.mean.shape[-1], generator=generator, dtype=prior.mean.dtype)
-    theta = posterior.sample(noise.to(prior.mean.device))
+    noise = standard_normal((options.members, prior.mean.shape[-1]), generator, prior.mean.dtype)
+    theta = posterior.sample(noise)
     divergence = float(kl_divergence(posterior, prior))
     ratios = log_ratio(posterior, prior, theta)
     if options.guarantee == "posterior":
-        if divergence > step.budget:
+        if not divergence <= step.budget:
             return None
         ranks = [step.k] * options.members
     else:
@@ -215,4 +218,5 @@ def posterior_candidate(
         options.members,
         step.open_ranks,
         step.rank_weights,
+        pool=len(ranks),
     )

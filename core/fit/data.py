@@ -90,7 +90,10 @@ def on_device(model: Model, data: CheckedData, device: torch.device, dtype: torc
     if not torch.isfinite(outputs).all():
         raise DataError("the model's output is not finite for some row of x.")
     y = torch.from_numpy(data.y).to(device)
-    return Rows(features, outputs, y if y.dtype == torch.int64 else y.to(dtype))
+    y = y if y.dtype == torch.int64 else y.to(dtype)
+    if y.is_floating_point() and not torch.isfinite(y).all():
+        raise DataError(f"y is too large for {str(dtype).removeprefix('torch.')}: rescale it, or choose float64.")
+    return Rows(features, outputs, y)
 
 
 def _labels(targets: NDArray[Any], classes: int, allow_missing_classes: bool) -> NDArray[np.int64]:
@@ -119,13 +122,18 @@ def _labels(targets: NDArray[Any], classes: int, allow_missing_classes: bool) ->
 
 def _array(name: str, value: ArrayLike) -> NDArray[Any]:
     if isinstance(value, Tensor):
-        value = value.detach().cpu().numpy()
-    array = np.asarray(value)
+        host = value.detach().cpu()
+        value = (host.float() if host.dtype == torch.bfloat16 else host).numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise DataError(f"{name} must be an array whose rows all have one shape.") from None
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name} must be an array of numbers, not of {array.dtype}.")
     if array.ndim == 0:
         raise DataError(f"{name} must be an array with one row for each point.")
-    return array
+    plain = array.dtype.newbyteorder("=")
+    return array.astype(np.float64 if plain.itemsize > 8 else plain, copy=False)
 
 
 def _finite(name: str, array: NDArray[Any]) -> None:

@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,7 @@ from core.fit.calibration import GRID_POINTS, Calibrated, calibrate, size_cap
 from core.fit.choices import Candidate, fit_posteriors, plan_steps, point_candidate, posterior_candidate
 from core.fit.data import CheckedData, Rows, check_data, on_device
 from core.fit.options import FitOptions, read_options
-from core.fit.predictor import Predictor, members_sha256
+from core.fit.predictor import Predictor, members_sha256, scoring_description
 from core.fit.scorer import Scorer, make_scorer
 from core.fit.tuning import tune_priors
 from core.models import Model
@@ -111,8 +111,7 @@ class _Fit:
     def run(self) -> Predictor:
         options = self.options
         self._report("prepare", 0, 1)
-        generator = torch.Generator().manual_seed(options.seed)
-        order = torch.randperm(len(self.data.y), generator=generator)
+        order = torch.randperm(len(self.data.y), generator=torch.Generator().manual_seed(options.seed))
         rows = on_device(self.model, self.data, self.device, self.dtype)
         tuning = rows.take(order[: self.n_tune].to(self.device)) if self.n_tune else None
         calibration = rows.take(order[self.n_tune :].to(self.device))
@@ -120,7 +119,7 @@ class _Fit:
         priors = self._tune(scorer, tuning, calibration)
         candidates = self._points(priors)
         if self.options.method == "pac_bayes":
-            candidates += self._posteriors(scorer, calibration, priors[0], generator)
+            candidates += self._posteriors(scorer, calibration, priors[0])
         cap = size_cap(scorer, tuning, options.size_cap)
         previews = []
         for place, candidate in enumerate(candidates):
@@ -173,7 +172,7 @@ class _Fit:
             tuning if tuning is not None else calibration.slice(0, 1),
             self.options,
             self.objectives,
-            torch.Generator().manual_seed(self.options.seed + 1),
+            self._generator(1),
             first_is_drawn_from=bool(self.steps),
             progress=lambda step, steps, loss: self._report("tune", step, steps, loss=loss),
             should_stop=self.should_stop,
@@ -189,10 +188,12 @@ class _Fit:
             for place, prior in enumerate(priors)
         ]
 
-    def _posteriors(
-        self, scorer: Scorer, calibration: Rows, prior: DiagonalGaussian, generator: torch.Generator
-    ) -> list[Candidate]:
-        options = self.options
+    def _generator(self, stage: int) -> torch.Generator:
+        """Randomness of one stage, on the device that uses it."""
+        return torch.Generator(self.device).manual_seed(self.options.seed + stage)
+
+    def _posteriors(self, scorer: Scorer, calibration: Rows, prior: DiagonalGaussian) -> list[Candidate]:
+        options, generator = self.options, self._generator(2)
         if not self.steps:
             self.messages.append("No level of the grid left nats to spend, so no posterior step was taken.")
             return []
@@ -242,7 +243,7 @@ class _Fit:
             candidate.kl,
             bound,
             grid_size=size,
-            draws=len(means),
+            draws=candidate.pool,
             gamma_monte_carlo=gamma * _MONTE_CARLO_SHARE,
         )
         return _Scored(candidate, calibrated, None, float(level))
@@ -254,7 +255,8 @@ class _Fit:
     def _predictor(self, scorer: Scorer, best: _Scored, cap: float | None, tuned_rows: bool) -> Predictor:
         theta = best.candidate.theta.cpu()
         tau = torch.tensor(best.calibrated.tau, dtype=torch.float64).to(self.dtype)
-        sha = members_sha256(theta, tau)
+        scoring = scoring_description(scorer)
+        sha = members_sha256(theta, tau, scoring)
         coverage = self._coverage(best.candidate)
         certificate = Certificate(
             id="",
@@ -279,8 +281,8 @@ class _Fit:
                 messages=self.messages,
             ),
         )
-        certificate = replace(certificate, id=f"cert-{certificate.digest[:20]}")
-        return Predictor(scorer, theta, tau, certificate, _score_options(self.score), self.device)
+        certificate = replace(certificate, id=certificate.digest_id)
+        return Predictor(scorer, theta, tau, certificate, self.device)
 
     def _coverage(self, candidate: Candidate) -> Coverage:
         options = self.options
@@ -291,7 +293,8 @@ class _Fit:
             bound: Any = candidate.bound
             level = float(miscoverage_bound(self.n, candidate.k, delta, candidate.kl, bound, options.alpha))
             pool_delta = options.delta
-            pool = float(pool_miscoverage_bound(level, len(candidate.ranks), pool_delta))
+            share = pool_delta * self.weights[candidate.choice]
+            pool = float(pool_miscoverage_bound(level, len(candidate.ranks), share))
         return Coverage(
             alpha=options.alpha,
             delta=options.delta,
@@ -371,14 +374,7 @@ def _device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
+        torch.zeros(1, device=device).tolist()
+    except (RuntimeError, AssertionError, TypeError):
         raise OptionError(f"device {name!r} is not there on this machine.") from None
     return device
-
-
-def _score_options(score: Any) -> dict[str, Any]:
-    fields: Mapping[str, Any] = {
-        name: getattr(score, name) for name in ("penalty", "free") if name in score.__dataclass_fields__
-    }
-    return {"kind": score.kind, **fields}

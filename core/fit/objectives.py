@@ -17,15 +17,17 @@ _BANDWIDTH_SHARE = 0.01
 
 
 class BatchSampler:
-    """Random rows, with replacement, drawn on the host by a seeded generator so that every device sees the same."""
+    """Random rows, with replacement, by a seeded generator that lives where the rows do."""
 
     def __init__(self, rows: Rows, batch: int, generator: torch.Generator) -> None:
         self.rows, self.generator = rows, generator
         self.batch = min(batch, len(rows))
 
     def next(self) -> Rows:
-        index = torch.randint(len(self.rows), (self.batch,), generator=self.generator)
-        return self.rows.take(index.to(self.rows.y.device))
+        generator = self.generator
+        return self.rows.take(
+            torch.randint(len(self.rows), (self.batch,), generator=generator, device=generator.device)
+        )
 
 
 def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], options: OptimizerOptions) -> Loss:

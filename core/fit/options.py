@@ -102,10 +102,10 @@ def read_options(task: Task, given: Mapping[str, Any]) -> FitOptions:
     if "confidence_level" in options:
         if "alpha" in options:
             raise OptionError("confidence_level is another word for 1 - alpha: give one of the two.")
-        options["alpha"] = round(1 - float(open_unit("confidence_level", options.pop("confidence_level"))), 12)
+        options["alpha"] = round(1 - _level("confidence_level", options.pop("confidence_level")), 12)
     values: dict[str, Any] = {}
     for name in ("alpha", "delta", "gamma"):
-        values[name] = float(open_unit(name, options.pop(name, getattr(FitOptions, name))))
+        values[name] = _level(name, options.pop(name, getattr(FitOptions, name)))
     values["score"] = _score(task, options.pop("score", None))
     values["prior"] = _section("prior", PriorOptions, options.pop("prior", None))
     values["optimizer"] = _section("optimizer", OptimizerOptions, options.pop("optimizer", None))
@@ -122,8 +122,8 @@ def read_options(task: Task, given: Mapping[str, Any]) -> FitOptions:
         read = replace(read, prior=replace(read.prior, objective="proper"))
     _whole("members", read.members, 1, 10_000)
     _whole("seed", read.seed, 0, 2**63 - 1)
-    if read.size_cap is not None and not 0 < read.size_cap < float("inf"):
-        raise OptionError(f"size_cap must be a positive number, not {read.size_cap!r}.")
+    if read.size_cap is not None:
+        _positive("size_cap", read.size_cap)
     if read.method == "pac_bayes" and read.bound not in ("seeger", "chernoff"):
         raise OptionError(f"bound must be seeger or chernoff for pac_bayes, not {read.bound}.")
     return read
@@ -140,14 +140,13 @@ def _score(task: Task, given: Any) -> Score:
 def _section(name: str, kind: Any, given: Any) -> Any:
     if given is None:
         return kind()
-    if isinstance(given, kind):
-        return given
-    if not isinstance(given, Mapping):
+    if not isinstance(given, kind | Mapping):
         raise OptionError(f"{name} must be an object with named fields.")
-    _known(name, given, set(kind.__dataclass_fields__))
-    section = kind(**given)
+    if isinstance(given, Mapping):
+        _known(name, given, set(kind.__dataclass_fields__))
+    section = kind(**given) if isinstance(given, Mapping) else given
     if isinstance(section, PriorOptions):
-        if not 0 <= float(section.split) < 1:
+        if not isinstance(section.split, int | float) or not 0 <= section.split < 1:
             raise OptionError(f"prior.split must be at least 0 and below 1, not {section.split!r}.")
         _one_of("prior.train", section.train, get_args(Train))
         _one_of("prior.objective", section.objective, get_args(Objective))
@@ -173,15 +172,21 @@ def _section(name: str, kind: Any, given: Any) -> Any:
 
 
 def _levels(alpha: float, given: Any) -> tuple[float, ...]:
-    if given == "grid":
+    if isinstance(given, str) and given == "grid":
         return tuple(round(alpha * share, 12) for share in GRID_SHARES)
-    levels = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    checked = tuple(float(open_unit("alpha_hat", level)) for level in levels)
-    if not checked or len(checked) > 100:
+    checked = tuple(open_unit("alpha_hat", given).reshape(-1).tolist())
+    if not 1 <= len(checked) <= 100:
         raise OptionError("alpha_hat must be 'grid', a number, or a list of 1 to 100 numbers.")
     if max(checked) > alpha:
         raise OptionError(f"alpha_hat must not exceed alpha = {alpha:g}, and {max(checked):g} does.")
     return tuple(sorted(set(checked)))
+
+
+def _level(name: str, value: Any) -> float:
+    level = open_unit(name, value)
+    if level.ndim != 0:
+        raise OptionError(f"{name} must be one number.")
+    return float(level)
 
 
 def _known(name: str, given: Mapping[str, Any], known: set[str]) -> None:

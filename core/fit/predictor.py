@@ -18,8 +18,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from core.certificate import Certificate
-from core.errors import DamagedFileError, DataError
-from core.fit.calibration import ROWS_AT_ONCE
+from core.errors import CertisetError, DamagedFileError, DataError
 from core.fit.data import Rows, check_inputs
 from core.fit.scorer import Scorer
 from core.models import Model
@@ -29,6 +28,8 @@ from core.sets import PredictionSets
 
 Randomness: TypeAlias = np.random.Generator | torch.Generator | None
 
+BLOCK = 64
+"""rows that are computed at once when sets are served"""
 TENSORS = "predictor.safetensors"
 DESCRIPTION = "predictor.json"
 
@@ -41,7 +42,6 @@ class Predictor:
     tau: Tensor
     """(members,), on the host"""
     certificate: Certificate
-    score_options: dict[str, Any]
     device: torch.device
 
     @property
@@ -68,11 +68,17 @@ class Predictor:
         """Which member answers for each row."""
         if member is None:
             if isinstance(generator, torch.Generator):
-                return torch.randint(self.members, (rows,), generator=generator).numpy()
-            if generator is not None:
+                device = generator.device
+                return torch.randint(self.members, (rows,), generator=generator, device=device).cpu().numpy()
+            if isinstance(generator, np.random.Generator):
                 return generator.integers(self.members, size=rows)
+            if generator is not None:
+                raise DataError("generator must be one of NumPy's or torch's random generators.")
             return np.array([secrets.randbelow(self.members) for _ in range(rows)], dtype=np.int64)
-        chosen = np.asarray(member)
+        try:
+            chosen = np.asarray(member)
+        except ValueError:
+            raise DataError("member must be a whole number, or one for each row.") from None
         if chosen.dtype.kind not in "iu" or chosen.ndim > 1:
             raise DataError("member must be a whole number, or one for each row.")
         if chosen.ndim == 1 and len(chosen) != rows:
@@ -83,25 +89,36 @@ class Predictor:
 
     @torch.no_grad()
     def sets_of(self, inputs: NDArray[Any], members: NDArray[np.int64]) -> PredictionSets:
-        """The sets of checked inputs under given members."""
-        dtype = self.theta.dtype
-        features = self.scorer.model.features(inputs, self.device, dtype)
-        parameters = self.scorer.model.head_parameters.to(self.device, dtype).unsqueeze(0)
-        outputs = self.scorer.model.head.forward(parameters, features)[0]
-        rows = Rows(features, outputs, torch.zeros(len(inputs), device=self.device))
+        """The sets of checked inputs under given members.
+
+        Rows are computed in blocks of one fixed size, so that a row's set is the same to the last bit whichever rows
+        came with it.
+        """
         parts, order = [], []
         for member in np.unique(members):
             index = np.flatnonzero(members == member)
-            for start in range(0, len(index), ROWS_AT_ONCE):
-                part = index[start : start + ROWS_AT_ONCE]
-                parts.append(self._sets_of_member(rows.take(torch.from_numpy(part).to(self.device)), int(member)))
-                order.append(part)
+            for start in range(0, len(index), BLOCK):
+                rows = index[start : start + BLOCK]
+                parts.append(self._block(inputs[rows], int(member)))
+                order.append(rows)
+        if not parts:
+            shape = self.scorer.model.manifest.input_shape
+            return self._block(np.zeros((1, *shape)), 0).take(np.zeros(0, dtype=np.int64))
         return _joined(parts, np.argsort(np.concatenate(order), kind="stable"))
 
-    def _sets_of_member(self, rows: Rows, member: int) -> PredictionSets:
+    def _block(self, inputs: NDArray[Any], member: int) -> PredictionSets:
+        """At most BLOCK rows, filled up to BLOCK with copies of the first."""
+        count = len(inputs)
+        filled = np.concatenate([inputs, np.broadcast_to(inputs[:1], (BLOCK - count, *inputs.shape[1:]))])
+        model, dtype = self.scorer.model, self.theta.dtype
+        features = model.features(filled, self.device, dtype)
+        outputs = model.head.forward(model.head_parameters.to(self.device, dtype).unsqueeze(0), features)[0]
+        rows = Rows(features, outputs, torch.zeros(BLOCK, device=self.device))
         theta, tau = self.theta[member].to(self.device), self.tau[member].to(self.device)
         prediction = self.scorer.predict(theta.unsqueeze(0), rows)
-        return self.scorer.score.level_set(prediction, tau.view(1))[0]
+        if not torch.isfinite(prediction.outputs).all():
+            raise DataError("the model's output is not finite for some row of x, so no set can be given.")
+        return self.scorer.score.level_set(prediction, tau.view(1))[0].take(np.arange(count))
 
     def save(self, folder: str | Path) -> None:
         """Writes one safetensors file and one JSON file; each appears whole or not at all."""
@@ -112,9 +129,7 @@ class Predictor:
         description = {
             "format": 1,
             "manifest": self.scorer.model.manifest.to_json(),
-            "score": self.score_options,
-            "tunes_head": self.scorer.tunes_head,
-            "scale_inputs": self.scorer.scale.inputs if self.scorer.scale is not None else None,
+            "scoring": scoring_description(self.scorer),
             "certificate": self.certificate.to_json(),
         }
         _write(target / TENSORS, save_tensors(tensors))
@@ -135,25 +150,44 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Predictor:
         certificate = Certificate.from_json(description["certificate"])
         weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
         model = Model.from_manifest(description["manifest"], weights)
-        inputs = description["scale_inputs"]
-        scorer = Scorer(
-            model,
-            make_score(description["score"]),
-            tunes_head=bool(description["tunes_head"]),
-            scale=ScaleNetwork(inputs) if inputs is not None else None,
-        )
+        scorer = _scorer(model, description["scoring"])
         theta, tau = tensors["members.theta"], tensors["members.tau"]
-    except (KeyError, TypeError) as error:
-        raise DamagedFileError(f"{source / DESCRIPTION} lacks {error}.") from None
-    if members_sha256(theta, tau) != certificate.provenance.members_sha256:
-        raise DamagedFileError(f"{source / TENSORS} does not hold the members that the certificate was issued for.")
-    if model.sha256 != certificate.provenance.model_sha256:
-        raise DamagedFileError(f"{source / TENSORS} does not hold the model that the certificate was issued for.")
-    return Predictor(scorer, theta, tau, certificate, description["score"], torch.device(device))
+    except KeyError as error:
+        raise DamagedFileError(f"{source} lacks {error}.") from None
+    except (CertisetError, TypeError, AttributeError) as error:
+        raise DamagedFileError(f"{source / DESCRIPTION} is damaged: {error}") from None
+    provenance = certificate.provenance
+    for what, found, issued in (
+        ("members", members_sha256(theta, tau, description["scoring"]), provenance.members_sha256),
+        ("model", model.sha256, provenance.model_sha256),
+        ("thresholds", tau.double().tolist(), [member.tau for member in certificate.members]),
+        ("certificate", certificate.id, certificate.digest_id),
+    ):
+        if found != issued:
+            files = f"{source / TENSORS} and {source / DESCRIPTION}"
+            raise DamagedFileError(f"{files} do not hold the {what} that the certificate was issued for.")
+    return Predictor(scorer, theta, tau, certificate, torch.device(device))
 
 
-def members_sha256(theta: Tensor, tau: Tensor) -> str:
-    digest = hashlib.sha256()
+def scoring_description(scorer: Scorer) -> dict[str, Any]:
+    """How theta and tau are to be read: without it the same members would give other sets."""
+    score: Any = scorer.score
+    options = {name: getattr(score, name) for name in ("penalty", "free") if name in score.__dataclass_fields__}
+    return {
+        "score": {"kind": score.kind, **options},
+        "tunes_head": scorer.tunes_head,
+        "scale_inputs": scorer.scale.inputs if scorer.scale is not None else None,
+    }
+
+
+def _scorer(model: Model, described: Any) -> Scorer:
+    inputs = described["scale_inputs"]
+    scale = ScaleNetwork(inputs) if inputs is not None else None
+    return Scorer(model, make_score(described["score"]), tunes_head=described["tunes_head"], scale=scale)
+
+
+def members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(scoring, sort_keys=True).encode())
     for tensor in (theta, tau):
         digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
         digest.update(tensor.contiguous().numpy().tobytes())
@@ -165,7 +199,7 @@ def _read_description(file: Path) -> dict[str, Any]:
         content = json.loads(file.read_text())
     except OSError as error:
         raise DamagedFileError(f"{file} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFileError(f"{file} is damaged: {error}.") from None
     if not isinstance(content, dict) or content.get("format") != 1:
         raise DamagedFileError(f"{file} is not the description of a predictor in format 1.")

@@ -37,7 +37,7 @@ class Scorer:
 
     def initial(self, generator: torch.Generator) -> Tensor:
         """(d,): the head as given, and a random start for the scale."""
-        parts = [self.model.head_parameters] if self.tunes_head else []
+        parts = [self.model.head_parameters.to(generator.device)] if self.tunes_head else []
         parts += [self.scale.initial(generator)] if self.scale is not None else []
         return torch.cat(parts) if parts else torch.zeros(0)
 

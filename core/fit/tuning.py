@@ -12,7 +12,7 @@ from core.fit.objectives import BatchSampler, tuning_loss
 from core.fit.options import FitOptions, PriorOptions
 from core.fit.scorer import Scorer
 from core.posterior.gaussian import DiagonalGaussian, fan_in_prior
-from core.posterior.optimizing import Adam, ShouldStop
+from core.posterior.optimizing import Adam, ShouldStop, standard_normal
 
 _VARIANCE_SHARE = 8
 _VARIANCE_RATE = 0.05
@@ -112,8 +112,8 @@ def _tune_scale(
     log_scale = prior.log_scale.clone().requires_grad_(True)
     adam = Adam([log_scale.data], [_VARIANCE_RATE])
     for _ in range(steps):
-        noise = torch.randn(_VARIANCE_DRAWS, prior.mean.shape[0], generator=generator, dtype=prior.mean.dtype)
-        values = loss(prior.mean + log_scale.exp() * noise.to(prior.mean.device))
+        noise = standard_normal((_VARIANCE_DRAWS, prior.mean.shape[0]), generator, prior.mean.dtype)
+        values = loss(prior.mean + log_scale.exp() * noise)
         adam.step(list(torch.autograd.grad(values.mean(), [log_scale])))
     return DiagonalGaussian(prior.mean, torch.where(torch.isfinite(log_scale.data), log_scale.data, prior.log_scale))
 

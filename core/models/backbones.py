@@ -1,5 +1,6 @@
 """Frozen feature extractors: from an input to the vector that the head sees."""
 
+import copy
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -41,10 +42,15 @@ class ModuleBackbone:
             problem = " ".join(str(error).split())
             raise ModelError(f"the backbone's weights do not fit: {problem[:400]}") from None
         self.module = module.eval().requires_grad_(False)
+        self._copies: dict[tuple[torch.device, torch.dtype], nn.Module] = {}
 
     @torch.no_grad()
     def features(self, x: Tensor) -> Tensor:
-        answer: Tensor = self.module.to(x.device, x.dtype)(x)
+        place = (x.device, x.dtype)
+        if place not in self._copies:
+            # The module as given stays as it is: its weights are what the certificate's digest is of.
+            self._copies[place] = copy.deepcopy(self.module).to(x.device, x.dtype)
+        answer: Tensor = self._copies[place](x)
         return answer.flatten(1)
 
     def tensors(self) -> dict[str, Tensor]:

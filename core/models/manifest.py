@@ -80,7 +80,7 @@ class Manifest:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"the manifest is not JSON: {error}.") from None
 
 

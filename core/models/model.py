@@ -44,7 +44,7 @@ class Model:
         if stored is not None and onnx is None:
             onnx = stored.numpy().tobytes()
         inner = {k.removeprefix("backbone."): v for k, v in tensors.items() if k.startswith("backbone.")}
-        content = onnx if isinstance(onnx, bytes) or onnx is None else Path(onnx).read_bytes()
+        content = onnx if isinstance(onnx, bytes) or onnx is None else _bytes(onnx)
         backbone = make_backbone(described, inner, content)
         try:
             probe = backbone.features(torch.zeros(2, *described.input_shape))
@@ -95,16 +95,24 @@ class Model:
         return digest.hexdigest()
 
 
+def _bytes(file: str | Path) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise ModelError(f"{file} cannot be read: {error.strerror}.") from None
+
+
 def _read(weights: str | Path | Mapping[str, Any] | None) -> dict[str, Tensor]:
     if weights is None:
         return {}
     if isinstance(weights, Mapping):
-        arrays = {str(k): torch.as_tensor(v) for k, v in weights.items()}
+        try:
+            arrays = {str(k): torch.as_tensor(v).detach().cpu() for k, v in weights.items()}
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ModelError(f"the weights must be arrays of numbers: {error}.") from None
     else:
         try:
-            arrays = load(Path(weights).read_bytes())
-        except OSError as error:
-            raise ModelError(f"{weights} cannot be read: {error.strerror}.") from None
+            arrays = load(_bytes(weights))
         except SafetensorError as error:
             raise ModelError(f"{weights} is not a safetensors file: {error}.") from None
     for name, array in arrays.items():

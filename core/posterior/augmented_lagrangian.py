@@ -11,7 +11,17 @@ import math
 import torch
 
 from core.posterior.gaussian import DiagonalGaussian, whitened_kl
-from core.posterior.optimizing import MESSAGES, Adam, Callback, Loss, Report, Result, ShouldStop, Status
+from core.posterior.optimizing import (
+    MESSAGES,
+    Adam,
+    Callback,
+    Loss,
+    Report,
+    Result,
+    ShouldStop,
+    Status,
+    standard_normal,
+)
 from core.posterior.projected import inside, unwhiten
 
 _PENALTY_START = 0.1
@@ -54,7 +64,7 @@ def minimise_augmented_lagrangian(
         adam = Adam([mean.data, spread.data, slack.data], [rate, rate, rate])
         running, counted = torch.zeros_like(ball), 0
         for _ in range(inner):
-            noise = torch.randn(groups, draws, dimension, generator=generator, dtype=dtype).to(device)
+            noise = standard_normal((groups, draws, dimension), generator, dtype)
             values = loss(unwhiten(prior, mean / scale, spread, noise))
             constraint = whitened_kl(mean / scale, spread) - ball + slack
             total = values + multiplier * constraint + 0.5 * penalty * constraint.square()

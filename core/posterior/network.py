@@ -47,7 +47,8 @@ class Mlp:
 
     def initial(self, generator: torch.Generator) -> Tensor:
         """(d,): the usual random start, uniform within 1 / sqrt(fan_in)."""
-        return (2 * torch.rand(self.parameters, generator=generator) - 1) / self.fan_in().sqrt()
+        uniform = torch.rand(self.parameters, generator=generator, device=generator.device)
+        return (2 * uniform - 1) / self.fan_in().to(generator.device).sqrt()
 
     def split(self, theta: Tensor) -> list[tuple[Tensor, Tensor]]:
         """theta (D, d) as weights (D, outputs, inputs) and biases (D, outputs)."""
@@ -108,7 +109,7 @@ class ScaleNetwork:
         return torch.cat([torch.ones(1), self.network.fan_in()])
 
     def initial(self, generator: torch.Generator) -> Tensor:
-        return torch.cat([torch.zeros(1), self.network.initial(generator)])
+        return torch.cat([torch.zeros(1, device=generator.device), self.network.initial(generator)])
 
     def forward(self, theta: Tensor, x: Tensor) -> Tensor:
         """(D, n)."""

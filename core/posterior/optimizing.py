@@ -49,6 +49,11 @@ class Result:
     """the reported losses, one list a report"""
 
 
+def standard_normal(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+    """Noise made where the generator lives, so that no step copies it from the host."""
+    return torch.randn(shape, generator=generator, device=generator.device, dtype=dtype)
+
+
 Callback: TypeAlias = Callable[[Report], None]
 ShouldStop: TypeAlias = Callable[[], bool]
 

@@ -13,7 +13,17 @@ import torch
 from torch import Tensor
 
 from core.posterior.gaussian import DiagonalGaussian, whitened_kl
-from core.posterior.optimizing import MESSAGES, Adam, Callback, Loss, Report, Result, ShouldStop, Status
+from core.posterior.optimizing import (
+    MESSAGES,
+    Adam,
+    Callback,
+    Loss,
+    Report,
+    Result,
+    ShouldStop,
+    Status,
+    standard_normal,
+)
 
 _CONVERGED = 1e-3
 _BISECTIONS = 60
@@ -35,6 +45,7 @@ def minimise_projected(
 ) -> Result:
     """Minimises E_{theta~Q} loss over Q in the KL ball around ``prior`` (d,), for each budget at once.
 
+    ``generator`` must live on the prior's device.
     ``rate`` is in units of the root-mean-square shift that the budget allows a coordinate, or of a quarter of the
     prior's scale where it allows more.
     """
@@ -51,7 +62,7 @@ def minimise_projected(
     status: Status = "steps_exhausted"
     taken = 0
     for step in range(1, steps + 1):
-        noise = torch.randn(len(budgets), draws, dimension, generator=generator, dtype=dtype).to(device)
+        noise = standard_normal((len(budgets), draws, dimension), generator, dtype)
         values = loss(unwhiten(prior, shift, spread, noise))
         gradients = torch.autograd.grad(values.sum(), [shift, spread])
         adam.step(list(gradients), decay=math.cos(0.5 * math.pi * (step - 1) / steps))

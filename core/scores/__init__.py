@@ -33,9 +33,11 @@ _OPTIONS = {"raps": {"penalty", "free"}}
 
 def make_score(description: str | Mapping[str, Any]) -> Score:
     """A score from its name, or from ``{"kind": name, ...options}``."""
+    if not isinstance(description, str | Mapping):
+        raise OptionError(f"score must be a name or an object with a kind, not {description!r}.")
     options = {"kind": description} if isinstance(description, str) else dict(description)
     kind = options.pop("kind", None)
-    if kind not in SCORES:
+    if not isinstance(kind, str) or kind not in SCORES:
         raise OptionError(f"score kind must be one of {', '.join(SCORES)}, not {kind!r}.")
     unknown = set(options) - _OPTIONS.get(kind, set())
     if unknown:

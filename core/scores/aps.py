@@ -35,8 +35,10 @@ class Raps(LabelScore):
     kind: str = "raps"
 
     def __post_init__(self) -> None:
-        if not (self.penalty >= 0 and self.free >= 0):
-            raise OptionError("score raps needs penalty >= 0 and free >= 0.")
+        for name in ("penalty", "free"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise OptionError(f"score raps needs a finite {name} of at least 0, not {value!r}.")
 
     def of_labels(self, prediction: Prediction) -> Tensor:
         totals, places = _totals_and_places(prediction.outputs)

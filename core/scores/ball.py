@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from core.errors import OptionError
-from core.scores.protocol import Prediction, Task, broadcast
-from core.scores.rounding import slack, to_float64
+from core.scores.protocol import Prediction, Task, broadcast, check_dimensions
+from core.scores.rounding import to_float64, widened
 from core.sets import Balls, PredictionSets
 from core.sets.balls import unit_ball_volume
 
@@ -24,21 +23,20 @@ class Ball:
     def check(self, outputs: int, targets: int) -> None:
         if outputs != targets:
             raise OptionError(f"score {self.kind} needs as many outputs as targets, not {outputs} and {targets}.")
+        check_dimensions(targets)
 
     def of_target(self, prediction: Prediction, y: Tensor) -> Tensor:
         distance = torch.linalg.vector_norm(prediction.outputs - y.unsqueeze(0), dim=-1)
         return distance if prediction.scale is None else distance / prediction.scale
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        radius = to_float64(self._radius(prediction, tau))
+        radius = to_float64(self._served_radius(prediction, tau))
         center = to_float64(prediction.outputs.expand(radius.shape[0], -1, -1))
-        epsilon = torch.finfo(prediction.outputs.dtype).eps
-        wider = radius + np.where(radius >= 0, slack(np.abs(center).sum(axis=-1), radius, epsilon), 0.0)
-        return [Balls(c, r) for c, r in zip(center, wider, strict=True)]
+        return [Balls(c, r) for c, r in zip(center, radius, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
         dimensions = prediction.outputs.shape[-1]
-        return unit_ball_volume(dimensions) * self._radius(prediction, tau).clamp(min=0) ** dimensions
+        return unit_ball_volume(dimensions) * self._served_radius(prediction, tau).clamp(min=0) ** dimensions
 
     def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
         return self.size(prediction, tau)
@@ -50,6 +48,9 @@ class Ball:
         """
         mean = self.of_target(prediction, y).mean(dim=1)
         return mean if prediction.scale is None else mean.log() + prediction.scale.log().mean(dim=1)
+
+    def _served_radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
+        return widened(prediction.outputs.abs().sum(dim=-1), self._radius(prediction, tau))
 
     def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
         thresholds = broadcast(tau)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from core.errors import OptionError
-from core.scores.protocol import Prediction, Task, broadcast
-from core.scores.rounding import outward
+from core.scores.protocol import Prediction, Task, broadcast, check_dimensions
+from core.scores.rounding import to_float64, widened
 from core.sets import Boxes, PredictionSets
 
 
@@ -21,18 +21,18 @@ class Box:
     def check(self, outputs: int, targets: int) -> None:
         if outputs != targets:
             raise OptionError(f"score box needs as many outputs as targets, not {outputs} and {targets}.")
+        check_dimensions(targets)
 
     def of_target(self, prediction: Prediction, y: Tensor) -> Tensor:
         return (prediction.outputs - y.unsqueeze(0)).abs().amax(dim=-1)
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        center = prediction.outputs.expand(tau.shape[0], -1, -1)
-        radius = self._radius(prediction, tau).unsqueeze(-1).expand_as(center)
-        lower, upper = outward(center, radius)
-        return [Boxes(a, b) for a, b in zip(lower, upper, strict=True)]
+        radius = to_float64(self._served_radii(prediction, tau))
+        center = to_float64(prediction.outputs)
+        return [Boxes(a, b) for a, b in zip(center - radius, center + radius, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        return (2 * self._radius(prediction, tau).clamp(min=0)) ** prediction.outputs.shape[-1]
+        return (2 * self._served_radii(prediction, tau).clamp(min=0)).prod(dim=-1)
 
     def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
         return self.size(prediction, tau)
@@ -40,6 +40,10 @@ class Box:
     def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
         """The mean absolute deviation over all dimensions."""
         return (prediction.outputs - y.unsqueeze(0)).abs().mean(dim=(1, 2))
+
+    def _served_radii(self, prediction: Prediction, tau: Tensor) -> Tensor:
+        """(D, n, targets)."""
+        return widened(prediction.outputs, self._radius(prediction, tau).unsqueeze(-1))
 
     def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
         thresholds = broadcast(tau)

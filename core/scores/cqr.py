@@ -34,16 +34,12 @@ class Cqr:
         return torch.maximum(low - y.view(1, -1), y.view(1, -1) - high)
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        low, high = prediction.outputs.unbind(dim=-1)
-        thresholds = to_float64(broadcast(tau).expand(tau.shape[0], low.shape[1]))
-        first, last = to_float64(low.expand(tau.shape[0], -1)), to_float64(high.expand(tau.shape[0], -1))
-        epsilon = torch.finfo(low.dtype).eps
-        lower = first - thresholds - slack(first, thresholds, epsilon)
-        upper = last + thresholds + slack(last, thresholds, epsilon)
+        lower, upper = (to_float64(end) for end in self._ends(prediction, tau))
         return [Intervals(a, b) for a, b in zip(lower, upper, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        return self._width(prediction, tau).clamp(min=0)
+        lower, upper = self._ends(prediction, tau)
+        return (upper - lower).clamp(min=0)
 
     def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
         return self._width(prediction, tau).clamp(min=0)
@@ -55,6 +51,12 @@ class Cqr:
         loss = torch.maximum(alpha / 2 * below, (alpha / 2 - 1) * below)
         loss = loss + torch.maximum((1 - alpha / 2) * above, -alpha / 2 * above)
         return loss.mean(dim=1)
+
+    def _ends(self, prediction: Prediction, tau: Tensor) -> tuple[Tensor, Tensor]:
+        """The ends that are served."""
+        low, high = prediction.outputs.unbind(dim=-1)
+        thresholds = broadcast(tau)
+        return low - thresholds - slack(low, thresholds), high + thresholds + slack(high, thresholds)
 
     def _width(self, prediction: Prediction, tau: Tensor) -> Tensor:
         low, high = prediction.outputs.unbind(dim=-1)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-import torch
 from torch import Tensor
 
+from core.errors import OptionError
 from core.sets import PredictionSets
 
 Task: TypeAlias = Literal["classification", "regression"]
@@ -71,5 +71,11 @@ def broadcast(tau: Tensor) -> Tensor:
     return tau.unsqueeze(-1) if tau.dim() == 1 else tau
 
 
-def finite_or(values: Tensor, replacement: float) -> Tensor:
-    return torch.where(torch.isnan(values), torch.full_like(values, replacement), values)
+def check_dimensions(targets: int) -> None:
+    if targets > _MOST_DIMENSIONS:
+        raise OptionError(
+            f"volumes in {targets} dimensions do not fit into floats: at most {_MOST_DIMENSIONS} will do."
+        )
+
+
+_MOST_DIMENSIONS = 32

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from core.errors import OptionError
 from core.scores.protocol import Prediction, Task, broadcast
-from core.scores.rounding import outward
+from core.scores.rounding import to_float64, widened
 from core.sets import Intervals, PredictionSets
 
 
@@ -30,13 +30,12 @@ class Residual:
         return distance if prediction.scale is None else distance / prediction.scale
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        radius = self._radius(prediction, tau)
-        center = prediction.outputs[..., 0].expand_as(radius)
-        lower, upper = outward(center, radius)
-        return [Intervals(low, high) for low, high in zip(lower, upper, strict=True)]
+        radius = to_float64(widened(prediction.outputs[..., 0], self._radius(prediction, tau)))
+        center = to_float64(prediction.outputs[..., 0])
+        return [Intervals(low, high) for low, high in zip(center - radius, center + radius, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        return 2 * self._radius(prediction, tau).clamp(min=0)
+        return 2 * widened(prediction.outputs[..., 0], self._radius(prediction, tau)).clamp(min=0)
 
     def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
         return 2 * self._radius(prediction, tau)

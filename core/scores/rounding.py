@@ -2,7 +2,7 @@
 
 A score and the ends of its level set are computed by different operations, whose rounding may disagree in the last
 places. The guarantee needs every y with score <= tau to be inside, so ends are moved outward by a few of those places;
-nothing farther out is let in.
+nothing farther out is let in. Sizes are those of the widened sets, since these are what is served.
 """
 
 import numpy as np
@@ -14,18 +14,16 @@ from core.sets.protocol import Reals
 _PLACES = 4.0
 
 
+def slack(center: Tensor, reach: Tensor) -> Tensor:
+    """How far an end at center -+ reach is moved outward; center and reach broadcast against each other."""
+    known = torch.where(torch.isfinite(reach), reach.abs(), torch.zeros_like(reach))
+    return _PLACES * torch.finfo(reach.dtype).eps * (center.abs() + known)
+
+
+def widened(center: Tensor, radius: Tensor) -> Tensor:
+    """The radius that is served; an empty set (radius < 0) stays empty."""
+    return torch.where(radius >= 0, radius + slack(center, radius), radius)
+
+
 def to_float64(values: Tensor) -> Reals:
-    return values.detach().cpu().double().numpy()
-
-
-def slack(center: Reals, radius: Reals, dtype_epsilon: float) -> Reals:
-    reach = np.where(np.isfinite(radius), np.abs(radius), 0.0)
-    return _PLACES * dtype_epsilon * (np.abs(center) + reach)
-
-
-def outward(center: Tensor, radius: Tensor) -> tuple[Reals, Reals]:
-    """center -+ radius, moved outward; an empty interval (radius < 0) stays empty."""
-    epsilon = torch.finfo(center.dtype).eps
-    middle, reach = to_float64(center), to_float64(radius)
-    wider = reach + np.where(reach >= 0, slack(middle, reach, epsilon), 0.0)
-    return middle - wider, middle + wider
+    return np.asarray(values.detach().cpu().double().numpy())

@@ -32,7 +32,10 @@ class LabelSets:
         labels = np.asarray(y)
         if labels.shape != (len(self),):
             raise DataError(f"y must hold one label a row, ({len(self)},), not {labels.shape}.")
-        return self.mask[np.arange(len(self)), labels.astype(np.int64)]
+        whole = labels.astype(np.int64)
+        if np.any(whole != labels) or np.any((whole < 0) | (whole >= self.mask.shape[1])):
+            raise DataError(f"labels must be whole numbers from 0 to {self.mask.shape[1] - 1}.")
+        return self.mask[np.arange(len(self)), whole]
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Self:
         return type(self)(self.mask[rows])

@@ -15,6 +15,7 @@ from core.errors import DamagedFileError, DataError, OptionError, StoppedError
 from core.fit import Predictor, fit, load
 from core.fit import choices as choices_module
 from core.models import Model
+from core.models.backbones import lenet5
 from core.posterior.optimizing import Result
 from core.posterior.projected import minimise_projected
 from tests.fit.problems import (
@@ -105,7 +106,8 @@ def test_standard_is_vovk_2b_on_the_models_own_scores() -> None:
     scores = (outputs - torch.from_numpy(y[:, 0]).double()).abs().numpy()
     rank = vovk_2b(500, 0.1, 0.05)
     assert predictor.certificate.coverage.k == rank
-    assert predictor.certificate.members[0].tau == threshold(scores, rank)
+    exact = threshold(scores, rank)
+    assert exact <= predictor.certificate.members[0].tau <= exact * (1 + 1e-13)
     assert predictor.certificate.provenance.n_tune == 0
 
 
@@ -158,6 +160,90 @@ def test_a_set_does_not_depend_on_its_batch(classes: Predictor) -> None:
     together = classes.predict_set(x, members)
     for row in range(64):
         assert classes.predict_set(x[row : row + 1], members[row : row + 1])[0] == together[row]
+
+
+def test_tied_scores_stay_covered_whatever_the_batch() -> None:
+    """Few distinct inputs put many points exactly at tau; rounding in another batch must not take them out."""
+    rng = np.random.default_rng(3)
+    inputs = rng.normal(size=(6, 200)).astype(np.float32)
+    widths = [200, 64, 10]
+    weights = {"head.0.weight": rng.normal(size=(64, 200)) / 14, "head.0.bias": np.zeros(64)}
+    weights |= {"head.1.weight": rng.normal(size=(10, 64)), "head.1.bias": np.zeros(10)}
+    manifest = {"task": "classification", "classes": 10, "input_shape": [200]}
+    model = Model.from_manifest(manifest | {"head": {"kind": "mlp", "widths": widths, "activation": "tanh"}}, weights)
+    for score in ("log_prob", "lac", "aps"):
+        rows, labels = rng.integers(6, size=500), rng.integers(10, size=500)
+        predictor = fit(model, inputs[rows], labels, method="standard", score=score)
+        together = predictor.predict_set(inputs[rows], member=0)
+        tau = predictor.certificate.members[0].tau
+        assert together.contains(labels).mean() >= 0.9
+        for row in range(6):
+            alone = predictor.predict_set(inputs[row : row + 1], member=0)
+            assert alone[0] == together[int(np.flatnonzero(rows == row)[0])], (score, tau)
+
+
+def test_the_served_width_is_what_was_certified_even_where_floats_are_coarse() -> None:
+    """At y near a million, float32 resolves a sixteenth: the widened sets are the ones that are measured."""
+    rng = np.random.default_rng(0)
+    model = Model.from_manifest({"task": "regression", "input_shape": [1], "head": {"kind": "identity"}})
+    x = np.full((2000, 1), 1e6)
+    y = x + rng.normal(size=(2000, 1))
+    predictor = fit(model, x, y, method="standard", size_cap=10.0, score="residual")
+    served = predictor.predict_set(x).size.mean()
+    assert served == pytest.approx(predictor.certificate.efficiency.empirical, rel=1e-3)
+    assert served <= predictor.certificate.efficiency.upper_bound
+
+
+def test_an_empty_batch_gives_an_empty_batch(toy: Predictor, classes: Predictor) -> None:
+    for predictor, width in ((toy, 1), (classes, 2)):
+        sets = predictor.predict_set(np.zeros((0, width)))
+        assert len(sets) == 0
+        assert sets.to_json() == []
+
+
+def test_inputs_that_overflow_the_precision_get_an_error_and_not_a_set(toy: Predictor) -> None:
+    with pytest.raises(DataError, match="output is not finite"):
+        toy.predict_set([[1e300]])
+    x, y = toy_data(300, 0)
+    with pytest.raises(DataError, match="y is too large for float32"):
+        fit(toy_model(), x, changed(y, (0, 0), 1e39), method="standard")
+    with pytest.raises(DataError, match="too large for the precision"):
+        fit(toy_model(), x, np.where(x > 0, 3e38, -3e38), method="standard", score="residual")
+
+
+def test_the_prior_knows_nothing_of_the_calibration_targets() -> None:
+    """Other targets on D_N leave what was tuned on D_0 as it was, to the last byte."""
+    x, y = class_data(600, 0)
+    order = torch.randperm(600, generator=torch.Generator().manual_seed(0)).numpy()
+    other = y.copy()
+    other[order[300:]] = np.random.default_rng(1).permutation(other[order[300:]])
+    assert (other != y).any()
+    one, two = (fit(class_model(), x, labels, method="learned", **QUICK) for labels in (y, other))
+    assert one.certificate.coverage.union.taken == two.certificate.coverage.union.taken
+    assert torch.equal(one.theta, two.theta)
+    tuned_otherwise = y.copy()
+    tuned_otherwise[order[:300]] = np.random.default_rng(1).permutation(tuned_otherwise[order[:300]])
+    assert not torch.equal(one.theta, fit(class_model(), x, tuned_otherwise, method="learned", **QUICK).theta)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"scoring": {"score": {"kind": "lac"}, "tunes_head": True, "scale_inputs": None}},
+        {"scoring": {"score": {"kind": "log_prob"}, "tunes_head": False, "scale_inputs": None}},
+        {"scoring": {"score": {"kind": "log_prob"}, "tunes_head": True, "scale_inputs": "a"}},
+        {"manifest": {"task": "classification", "classes": 3, "input_shape": [3]}},
+        {"certificate": {}},
+        {"format": 2},
+    ],
+)
+def test_an_edited_description_is_noticed(tmp_path: Path, classes: Predictor, edit: dict[str, Any]) -> None:
+    classes.save(tmp_path)
+    file = tmp_path / "predictor.json"
+    content = json.loads(file.read_text()) | edit
+    file.write_text(json.dumps(content))
+    with pytest.raises(DamagedFileError):
+        load(tmp_path)
 
 
 def test_members_can_be_given_or_drawn(toy: Predictor) -> None:
@@ -216,26 +302,6 @@ def test_a_posterior_step_is_taken_where_it_pays_and_every_member_is_certified()
         assert predictor.predict_set(tests[0], member=member).contains(tests[1]).mean() > 0.885
 
 
-TAMPERINGS = {
-    "a larger rank": ("members", 0, "k", 1),
-    "a smaller delta": ("coverage", "delta", -0.04),
-    "a smaller alpha": ("coverage", "alpha", -0.02),
-    "a better efficiency": ("efficiency", "upper_bound", -0.1),
-    "a cheaper choice": ("coverage", "union", "weights", 0, 0.5),
-}
-
-
-@pytest.mark.parametrize("change", TAMPERINGS.values(), ids=TAMPERINGS.keys())
-def test_a_certificate_whose_numbers_were_changed_does_not_verify(toy: Predictor, change: tuple[Any, ...]) -> None:
-    content = json.loads(json.dumps(toy.certificate.to_json()))
-    *path, last, step = change
-    place = content
-    for key in path:
-        place = place[key]
-    place[last] += step
-    assert not Certificate.from_json(content).verify().valid
-
-
 def test_the_statement_says_over_which_randomness() -> None:
     for settings, words in (
         ({"method": "learned"}, "over the drawing of the 300 calibration points"),
@@ -244,7 +310,7 @@ def test_the_statement_says_over_which_randomness() -> None:
         certificate = fit(toy_model(), *toy_data(600, 0), **(QUICK | settings)).certificate
         assert words in certificate.statement
         assert "95 %" in certificate.statement
-        assert any("exchangeable" in assumption for assumption in certificate.assumptions)
+        assert any("independently" in assumption for assumption in certificate.assumptions)
 
 
 def test_a_size_without_a_cap_is_not_certified_and_says_so() -> None:
@@ -327,6 +393,61 @@ def test_levels_without_nats_to_spend_are_not_paid_for() -> None:
     union = fit(toy_model(), *toy_data(200, 0), **QUICK).certificate.coverage.union
     assert math.fsum(union.weights) == pytest.approx(1.0)
     assert not any("0.08" in choice for choice in union.choices)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": [0.1, 0.2]},
+        {"alpha_hat": []},
+        {"size_cap": "a"},
+        {"prior": {"split": None}},
+        {"prior": 5},
+        {"device": None},
+        {"device": "meta"},
+        {"score": 5},
+        {"score": {"kind": []}},
+        {"seed": -1},
+        {"gamma": "small"},
+    ],
+    ids=str,
+)
+def test_odd_options_are_refused_in_a_sentence(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"must|not there"):
+        fit(toy_model(), X, Y, **options)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [X[:, 0], X.astype(np.float16), X.astype(np.longdouble), X.astype(">f4"), X[::-1], torch.from_numpy(X).bfloat16()],
+    ids=["vector", "half", "long double", "big-endian", "reversed", "bfloat16"],
+)
+def test_inputs_of_any_float_kind_are_taken(x: Any) -> None:
+    assert fit(toy_model(), x, Y, method="standard").certificate.verify().valid
+
+
+def test_weights_may_be_parameters_of_a_module() -> None:
+    layer = torch.nn.Linear(2, 3)
+    manifest = {"task": "classification", "classes": 3, "input_shape": [2]}
+    model = Model.from_manifest(
+        manifest | {"head": {"kind": "mlp", "widths": [2, 3], "activation": "relu"}},
+        {"head.0.weight": layer.weight, "head.0.bias": layer.bias},
+    )
+    assert fit(model, CX, CY, **QUICK).certificate.verify().valid
+
+
+def test_a_model_with_a_backbone_survives_being_saved_in_float64(tmp_path: Path) -> None:
+    module = lenet5()
+    rng = np.random.default_rng(0)
+    weights: dict[str, Any] = {f"backbone.{name}": value for name, value in module.state_dict().items()}
+    weights |= {"head.0.weight": rng.normal(size=(3, 400)), "head.0.bias": np.zeros(3)}
+    manifest = {"task": "classification", "classes": 3, "input_shape": [1, 28, 28], "backbone": {"kind": "lenet5"}}
+    head = {"kind": "mlp", "widths": [400, 3], "activation": "sigmoid"}
+    model = Model.from_manifest(manifest | {"head": head}, weights)
+    x = rng.normal(size=(200, 1, 28, 28))
+    predictor = fit(model, x, rng.integers(3, size=200), dtype="float64", **QUICK)
+    predictor.save(tmp_path)
+    assert load(tmp_path).predict_set(x[:5], member=0).to_json() == predictor.predict_set(x[:5], member=0).to_json()
 
 
 def test_missing_classes_can_be_meant() -> None:

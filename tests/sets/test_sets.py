@@ -19,6 +19,9 @@ def test_label_sets() -> None:
     assert sets.contains([2, 0]).tolist() == [True, False]
     with pytest.raises(DataError, match="one label a row"):
         sets.contains([1])
+    for bad in ([-1, 0], [1.7, 0], [3, 0]):
+        with pytest.raises(DataError, match="whole numbers from 0 to 2"):
+            sets.contains(bad)
 
 
 def test_intervals() -> None:
