@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from service.commands import budget
+from service.commands import budget, verify
 from service.commands.errors import CommandError
 
 USAGE_ERROR = 2
 
-_COMMANDS = (budget,)
+_COMMANDS = (budget, verify)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -29,14 +29,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns the exit code: 0 done, 2 bad input."""
+    """Runs the command line and returns the exit code: 0 done, 1 a check failed, 2 bad input."""
     options = build_parser().parse_args(arguments)
     try:
-        options.run(options)
+        code: int = options.run(options)
     except CommandError as error:
         print(f"certiset {options.command}: {error}", file=sys.stderr)
         return USAGE_ERROR
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.
         sys.stderr.close()
-    return 0
+        return 0
+    return code

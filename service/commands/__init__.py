@@ -1,1 +1,1 @@
-"""The subcommands of ``certiset``, one a file: each has ``register(subparsers)`` and runs by its ``run(options)``."""
+"""The subcommands of ``certiset``, one a file: each has ``register(subparsers)`` and a ``run(options)``."""

@@ -70,7 +70,7 @@ def register(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> int:
     n, alpha, delta = options.n, options.alpha, options.delta
     levels = options.alpha_hat or [round(alpha * share, 12) for share in (0.2, 0.35, 0.5, 0.65, 0.8)]
     try:
@@ -86,6 +86,7 @@ def run(options: argparse.Namespace) -> None:
         print(_as_table(n, alpha, delta, rows, ranks))
         if options.plot is not None:
             print(f"\nThe figure is in {options.plot}.")
+    return 0
 
 
 def grid_rows(n: int, alpha: float, delta: float, levels: Sequence[float]) -> list[Row]:

@@ -98,6 +98,24 @@ def test_every_regression_score_can_be_fitted_on_outputs_computed_elsewhere(
     assert predictor.predict_set(x).contains(y).mean() > 0.87
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"tune": "both"},
+        {"tune": "score"},
+        {"tune": "head", "score": "residual"},
+        {"optimizer": {"steps": 20, "measure": "log_radius"}},
+        {"optimizer": {"steps": 20, "measure": "log_radius", "kind": "augmented_lagrangian", "outer": 2}},
+    ],
+    ids=json.dumps,
+)
+def test_what_is_tuned_and_for_what_can_be_chosen(settings: dict[str, Any]) -> None:
+    predictor = fit(toy_model(), *toy_data(600, 1), **(QUICK | settings))
+    assert predictor.certificate.verify().valid
+    x, y = toy_data(4000, 2)
+    assert predictor.predict_set(x).contains(y).mean() >= 0.9 - 3 * math.sqrt(0.09 / 4000)
+
+
 def test_standard_is_vovk_2b_on_the_models_own_scores() -> None:
     model, (x, y) = toy_model(), toy_data(500, 3)
     predictor = fit(model, x, y, method="standard", dtype="float64")

@@ -1,0 +1,70 @@
+"""``certiset verify``: whether a certificate's promises follow from its numbers; needs no network, data or model."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from core.certificate import Certificate, Verification
+from core.errors import DamagedFileError
+from service.commands.errors import CommandError
+
+_LARGEST_FILE = 64 * 2**20
+_EXAMPLES = """examples:
+  certiset verify certificate.json
+  certiset verify predictor.json --json
+
+exit codes: 0 every check passed, 1 some check failed, 2 the file is not a certificate
+"""
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "verify",
+        help="check a certificate by its own numbers, offline",
+        description="Recomputes every promise of a certificate from the numbers that it states. FILE is a certificate, "
+        "or the predictor.json of a saved predictor.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the certificate, as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    certificate = _read(options.file)
+    answer = certificate.verify()
+    if options.json:
+        print(json.dumps({"id": certificate.id, **answer.to_json()}, indent=2))
+    else:
+        print(_sentences(certificate, answer))
+    return 0 if answer.valid else 1
+
+
+def _read(file: Path) -> Certificate:
+    try:
+        if file.stat().st_size > _LARGEST_FILE:
+            raise CommandError(f"{file} is larger than {_LARGEST_FILE // 2**20} MiB, which no certificate is.")
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise CommandError(f"{file} is not JSON: {error}.") from None
+    inner = content.get("certificate", content) if isinstance(content, dict) else content
+    try:
+        return Certificate.from_json(inner)
+    except DamagedFileError as error:
+        raise CommandError(f"{file} is not a certificate: {error}") from None
+
+
+def _sentences(certificate: Certificate, answer: Verification) -> str:
+    lines = [certificate.id, certificate.statement, ""]
+    lines += [f"  {'ok    ' if check.ok else 'FAILED'}  {check.name}" for check in answer.checks]
+    lines += [
+        f"          {check.name}: expected {check.expected}, found {check.found}"
+        for check in answer.checks
+        if not check.ok
+    ]
+    verdict = "All checks passed." if answer.valid else "This certificate does not hold: do not rely on it."
+    return "\n".join([*lines, "", verdict])
