@@ -11,8 +11,8 @@ import math
 import torch
 
 from core.posterior.gaussian import DiagonalGaussian, whitened_kl
+from core.posterior.kl_ball import finished, unwhiten
 from core.posterior.optimizing import (
-    MESSAGES,
     Adam,
     Callback,
     Loss,
@@ -22,7 +22,6 @@ from core.posterior.optimizing import (
     Status,
     standard_normal,
 )
-from core.posterior.projected import inside, unwhiten
 
 _PENALTY_START = 0.1
 _PENALTY_GROWTH = 4.0
@@ -107,16 +106,7 @@ def minimise_augmented_lagrangian(
         elif status != "diverged":
             never = torch.isinf(best).unsqueeze(1)
             kept = [torch.where(never, v.data, k) for v, k in zip((mean, spread), kept, strict=True)]
-        shift_, spread_ = inside(kept[0] / scale, kept[1], ball)
-    return Result(
-        DiagonalGaussian(prior.mean + scale * shift_, prior.log_scale + spread_),
-        status,
-        MESSAGES[status],
-        taken,
-        whitened_kl(shift_.double(), spread_.double()).tolist(),
-        budgets,
-        losses,
-    )
+    return finished(prior, kept[0] / scale, kept[1], budgets, status, taken, losses)
 
 
 def _settled(rounds: list[list[float]], violations: list[float]) -> bool:

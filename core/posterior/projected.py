@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from core.posterior.gaussian import DiagonalGaussian, whitened_kl
+from core.posterior.kl_ball import finished, unwhiten
 from core.posterior.optimizing import (
-    MESSAGES,
     Adam,
     Callback,
     Loss,
@@ -26,7 +26,6 @@ from core.posterior.optimizing import (
 )
 
 _CONVERGED = 1e-3
-_BISECTIONS = 60
 _LARGEST_SHIFT = 0.25
 
 
@@ -95,24 +94,7 @@ def minimise_projected(
         shift_, spread_ = averages[0] / averaged, averages[1] / averaged
     else:
         shift_, spread_ = shift.data, spread.data
-    shift_, spread_ = inside(shift_, spread_, ball)
-    return Result(
-        DiagonalGaussian(
-            prior.mean + prior.log_scale.exp() * shift_,
-            prior.log_scale + spread_,
-        ),
-        status,
-        MESSAGES[status],
-        taken,
-        whitened_kl(shift_.double(), spread_.double()).tolist(),
-        budgets,
-        losses,
-    )
-
-
-def unwhiten(prior: DiagonalGaussian, shift: Tensor, spread: Tensor, noise: Tensor) -> Tensor:
-    """theta (G, S, d) = mean_P + scale_P (m + e^r noise)."""
-    return prior.mean + prior.log_scale.exp() * (shift.unsqueeze(1) + spread.exp().unsqueeze(1) * noise)
+    return finished(prior, shift_, spread_, budgets, status, taken, losses)
 
 
 @torch.no_grad()
@@ -122,20 +104,6 @@ def _pull_inside(shift: Tensor, spread: Tensor, ball: Tensor) -> None:
         factor = (ball / whitened_kl(shift, spread).clamp(min=1e-30)).sqrt().clamp(max=1.0).unsqueeze(1)
         shift.mul_(factor)
         spread.mul_(factor)
-
-
-@torch.no_grad()
-def inside(shift: Tensor, spread: Tensor, ball: Tensor) -> tuple[Tensor, Tensor]:
-    """The farthest point of each ray that is surely within its ball, by bisection in float64."""
-    m, r, limit = shift.double(), spread.double(), ball.double() * (1 - 1e-6)
-    low, high = torch.zeros_like(limit), torch.ones_like(limit)
-    within = whitened_kl(m, r) <= limit
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        good = whitened_kl(middle.unsqueeze(1) * m, middle.unsqueeze(1) * r) <= limit
-        low, high = torch.where(good, middle, low), torch.where(good, high, middle)
-    factor = torch.where(within, torch.ones_like(low), low).unsqueeze(1)
-    return (factor * m).to(shift.dtype), (factor * r).to(spread.dtype)
 
 
 def _settled(losses: list[list[float]]) -> bool:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from core.errors import OptionError
-from core.scores.protocol import Prediction, Task, broadcast, check_dimensions
+from core.scores.protocol import Prediction, Task, check_dimensions, radius
 from core.scores.rounding import to_float64, widened
 from core.sets import Balls, PredictionSets
 from core.sets.balls import unit_ball_volume
@@ -30,9 +30,9 @@ class Ball:
         return distance if prediction.scale is None else distance / prediction.scale
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        radius = to_float64(self._served_radius(prediction, tau))
-        center = to_float64(prediction.outputs.expand(radius.shape[0], -1, -1))
-        return [Balls(c, r) for c, r in zip(center, radius, strict=True)]
+        reach = to_float64(self._served_radius(prediction, tau))
+        center = to_float64(prediction.outputs.expand(reach.shape[0], -1, -1))
+        return [Balls(c, r) for c, r in zip(center, reach, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
         dimensions = prediction.outputs.shape[-1]
@@ -50,13 +50,7 @@ class Ball:
         return mean if prediction.scale is None else mean.log() + prediction.scale.log().mean(dim=1)
 
     def _served_radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        return widened(prediction.outputs.abs().sum(dim=-1), self._radius(prediction, tau))
-
-    def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        thresholds = broadcast(tau)
-        if prediction.scale is not None:
-            return thresholds * prediction.scale
-        return thresholds.expand(thresholds.shape[0], prediction.outputs.shape[1])
+        return widened(prediction.outputs.abs().sum(dim=-1), radius(prediction, tau))
 
 
 def scaled_ball() -> Ball:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from core.errors import OptionError
-from core.scores.protocol import Prediction, Task, broadcast, check_dimensions
+from core.scores.protocol import Prediction, Task, check_dimensions, radius
 from core.scores.rounding import to_float64, widened
 from core.sets import Boxes, PredictionSets
 
@@ -27,9 +27,9 @@ class Box:
         return (prediction.outputs - y.unsqueeze(0)).abs().amax(dim=-1)
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        radius = to_float64(self._served_radii(prediction, tau))
+        reach = to_float64(self._served_radii(prediction, tau))
         center = to_float64(prediction.outputs)
-        return [Boxes(a, b) for a, b in zip(center - radius, center + radius, strict=True)]
+        return [Boxes(a, b) for a, b in zip(center - reach, center + reach, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
         return (2 * self._served_radii(prediction, tau).clamp(min=0)).prod(dim=-1)
@@ -43,8 +43,4 @@ class Box:
 
     def _served_radii(self, prediction: Prediction, tau: Tensor) -> Tensor:
         """(D, n, targets)."""
-        return widened(prediction.outputs, self._radius(prediction, tau).unsqueeze(-1))
-
-    def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        thresholds = broadcast(tau)
-        return thresholds.expand(thresholds.shape[0], prediction.outputs.shape[1])
+        return widened(prediction.outputs, radius(prediction, tau).unsqueeze(-1))

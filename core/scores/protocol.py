@@ -71,6 +71,14 @@ def broadcast(tau: Tensor) -> Tensor:
     return tau.unsqueeze(-1) if tau.dim() == 1 else tau
 
 
+def radius(prediction: Prediction, tau: Tensor) -> Tensor:
+    """(D, n): the threshold as a distance from the prediction, tau u(x) where there is a scale."""
+    thresholds = broadcast(tau)
+    if prediction.scale is not None:
+        return thresholds * prediction.scale
+    return thresholds.expand(thresholds.shape[0], prediction.outputs.shape[1])
+
+
 def check_dimensions(targets: int) -> None:
     if targets > _MOST_DIMENSIONS:
         raise OptionError(

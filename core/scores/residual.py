@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from core.errors import OptionError
-from core.scores.protocol import Prediction, Task, broadcast
+from core.scores.protocol import Prediction, Task, radius
 from core.scores.rounding import to_float64, widened
 from core.sets import Intervals, PredictionSets
 
@@ -30,15 +30,15 @@ class Residual:
         return distance if prediction.scale is None else distance / prediction.scale
 
     def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
-        radius = to_float64(widened(prediction.outputs[..., 0], self._radius(prediction, tau)))
+        reach = to_float64(widened(prediction.outputs[..., 0], radius(prediction, tau)))
         center = to_float64(prediction.outputs[..., 0])
-        return [Intervals(low, high) for low, high in zip(center - radius, center + radius, strict=True)]
+        return [Intervals(low, high) for low, high in zip(center - reach, center + reach, strict=True)]
 
     def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        return 2 * widened(prediction.outputs[..., 0], self._radius(prediction, tau)).clamp(min=0)
+        return 2 * widened(prediction.outputs[..., 0], radius(prediction, tau)).clamp(min=0)
 
     def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
-        return 2 * self._radius(prediction, tau)
+        return 2 * radius(prediction, tau)
 
     def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
         """The mean absolute error; with a scale, the negative log-likelihood of a Laplace law with scale c u.
@@ -47,12 +47,6 @@ class Residual:
         """
         mean = self.of_target(prediction, y).mean(dim=1)
         return mean if prediction.scale is None else mean.log() + prediction.scale.log().mean(dim=1)
-
-    def _radius(self, prediction: Prediction, tau: Tensor) -> Tensor:
-        thresholds = broadcast(tau)
-        if prediction.scale is not None:
-            return thresholds * prediction.scale
-        return thresholds.expand(thresholds.shape[0], prediction.outputs.shape[1])
 
 
 def scaled_residual() -> Residual:
