@@ -94,3 +94,10 @@ def shifted_logits_model() -> Model:
     return Model.from_manifest(
         {"name": "logits", "task": "classification", "classes": 6, "input_shape": [6], "head": {"kind": "identity"}}
     )
+
+
+def changed(array: NDArray[Any], place: Any, value: float) -> NDArray[Any]:
+    """A copy with one entry changed."""
+    answer = array.astype(np.float64)
+    answer[place] = value
+    return answer
