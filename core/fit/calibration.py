@@ -54,8 +54,8 @@ def calibrate(
 ) -> Calibrated:
     """Thresholds at the given ranks (one a member, at least 1), raised by a rounding error, and what they cost.
 
-    With tuning rows, efficiency is measured at the smallest grid point above tau, the grid being order statistics of
-    the tuning scores under the same theta: fixed before D_N is looked at.
+    With tuning rows, efficiency is measured at the smallest point above tau of a grid that depends on theta and the
+    tuning rows alone: fixed before D_N is looked at.
     """
     taus: list[Tensor] = []
     sizes: list[Tensor] = []
@@ -99,8 +99,8 @@ def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, ta
     """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
 
     Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
-    constant factor, so rounding up costs a few per cent of the size wherever tau lies; and since only inputs are used,
-    no tuning that overfits the tuning targets can move tau out of the grid's reach.
+    constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach. Targets only set
+    that reach, eight times their largest score plus one, so overfitting them does not crowd the grid below tau.
     """
     prediction = predict_rows(scorer, theta, tuning)
     reach = 8 * scorer.score.of_target(prediction, tuning.y).abs().max() + 1

@@ -84,9 +84,8 @@ def check_data(model: Model, x: ArrayLike, y: ArrayLike, *, allow_missing_classe
 def on_device(model: Model, data: CheckedData, device: torch.device, dtype: torch.dtype) -> Rows:
     """The backbone runs once over the data, in chunks; the head as given, likewise."""
     features = model.features(data.x, device, dtype)
-    parameters = model.head_parameters.to(device, dtype).unsqueeze(0)
     with torch.no_grad():
-        outputs = torch.cat([model.head.forward(parameters, part)[0] for part in torch.split(features, _ROWS_AT_ONCE)])
+        outputs = torch.cat([model.given_outputs(part) for part in torch.split(features, _ROWS_AT_ONCE)])
     if not torch.isfinite(outputs).all():
         raise DataError("the model's output is not finite for some row of x.")
     y = torch.from_numpy(data.y).to(device)

@@ -44,23 +44,25 @@ def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], option
     return loss
 
 
-def tuning_loss(
-    scorer: Scorer, sampler: BatchSampler, objectives: list[str], options: FitOptions, theta: Tensor
-) -> Tensor:
-    """(T,) for theta (T, d): each row of theta by its own objective (proper, size or mix), on one batch."""
-    batch = sampler.next()
-    prediction = scorer.predict(theta, batch)
-    place = place_in_batch(torch.tensor([options.alpha], device=batch.y.device), sampler.batch)
-    values = []
-    for row, objective in enumerate(objectives):
-        one = _row(prediction, row)
-        parts = []
-        if objective in ("proper", "mix"):
-            parts.append(scorer.score.proper_loss(one, batch.y, options.alpha))
-        if objective in ("size", "mix"):
-            parts.append(soft_size(scorer, one, batch, place, options.optimizer))
-        values.append(torch.stack(parts).mean(dim=0))
-    return torch.cat(values)
+def tuning_loss(scorer: Scorer, sampler: BatchSampler, objectives: list[str], options: FitOptions) -> Loss:
+    """theta (T, d) to losses (T,): each row of theta by its own objective (proper, size or mix), on one batch."""
+    place = place_in_batch(torch.tensor([options.alpha], device=sampler.rows.y.device), sampler.batch)
+
+    def loss(theta: Tensor) -> Tensor:
+        batch = sampler.next()
+        prediction = scorer.predict(theta, batch)
+        values = []
+        for row, objective in enumerate(objectives):
+            one = _row(prediction, row)
+            parts = []
+            if objective in ("proper", "mix"):
+                parts.append(scorer.score.proper_loss(one, batch.y, options.alpha))
+            if objective in ("size", "mix"):
+                parts.append(soft_size(scorer, one, batch, place, options.optimizer))
+            values.append(torch.stack(parts).mean(dim=0))
+        return torch.cat(values)
+
+    return loss
 
 
 def soft_size(scorer: Scorer, prediction: Prediction, batch: Rows, place: Tensor, options: OptimizerOptions) -> Tensor:

@@ -112,7 +112,8 @@ class Predictor:
         filled = np.concatenate([inputs, np.broadcast_to(inputs[:1], (BLOCK - count, *inputs.shape[1:]))])
         model, dtype = self.scorer.model, self.theta.dtype
         features = model.features(filled, self.device, dtype)
-        outputs = model.head.forward(model.head_parameters.to(self.device, dtype).unsqueeze(0), features)[0]
+        # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
+        outputs = features if self.scorer.tunes_head else model.given_outputs(features)
         rows = Rows(features, outputs, torch.zeros(BLOCK, device=self.device))
         theta, tau = self.theta[member].to(self.device), self.tau[member].to(self.device)
         prediction = self.scorer.predict(theta.unsqueeze(0), rows)

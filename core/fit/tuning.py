@@ -61,7 +61,7 @@ def tune_priors(
     sampler = BatchSampler(rows, settings.batch, generator)
     means = _tune_means(
         start,
-        lambda theta: tuning_loss(scorer, sampler, objectives, options, theta),
+        tuning_loss(scorer, sampler, objectives, options),
         len(objectives),
         settings,
         progress,
@@ -71,7 +71,7 @@ def tune_priors(
     if first_is_drawn_from and options.prior.train == "mean_variance":
         priors[0] = _tune_scale(
             priors[0],
-            lambda theta: tuning_loss(scorer, sampler, [objectives[0]] * len(theta), options, theta),
+            tuning_loss(scorer, sampler, [objectives[0]] * _VARIANCE_DRAWS, options),
             settings.steps // _VARIANCE_SHARE,
             generator,
         )

@@ -76,6 +76,10 @@ class Model:
         ]
         return torch.cat(parts)
 
+    def given_outputs(self, features: Tensor) -> Tensor:
+        """(n, outputs): what the head says with the parameters that it came with."""
+        return self.head.forward(self.head_parameters.to(features).unsqueeze(0), features)[0]
+
     def tensors(self) -> dict[str, Tensor]:
         """All weights under the names of the weights file."""
         answer = dict(self.backbone.tensors())

@@ -69,6 +69,6 @@ def test_losses_are_of_one_number_a_problem(
     theta = scorer.initial(torch.Generator().manual_seed(1)).expand(3, 2, -1)
     assert size_loss(scorer, sampler, [0.02, 0.05, 0.08], OptimizerOptions())(theta).shape == (3,)
     options = read_options(scorer.model.manifest.task, {})
-    assert tuning_loss(scorer, sampler, ["proper", "size", "mix"], options, theta[:, 0]).shape == (3,)
+    assert tuning_loss(scorer, sampler, ["proper", "size", "mix"], options)(theta[:, 0]).shape == (3,)
     by_neural_sort = size_loss(scorer, sampler, [0.05] * 3, OptimizerOptions(quantile="neural_sort"))(theta)
     assert torch.isfinite(by_neural_sort).all()
