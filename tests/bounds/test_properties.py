@@ -53,6 +53,15 @@ def calibrations(draw: st.DrawFn) -> tuple[int, int, float]:
     return n, min(max(round(share * n), 1), n), alpha
 
 
+@st.composite
+def below_alpha(draw: st.DrawFn) -> tuple[int, int, float]:
+    """(n, k, alpha) with k + 1 <= n and k / (n - 1) < alpha, so that both k and k + 1 are worth comparing."""
+    alpha = draw(alphas)
+    n = round(draw(log_uniform(3 / alpha + 3, 1e8)))
+    largest = max(1, math.ceil(alpha * (n - 1)) - 1)
+    return n, draw(st.integers(1, largest)), alpha
+
+
 def at_most(low: SupportsFloat, high: SupportsFloat) -> bool:
     return float(low) <= float(high) + ROUNDING * max(1.0, abs(float(high)))
 
@@ -74,11 +83,12 @@ def test_budget_is_negative_where_the_empirical_miscoverage_reaches_alpha(
     assert kl_budget(n, k, alpha, delta, bound) < 0
 
 
-@given(calibrations(), deltas, bounds)
+@given(below_alpha(), deltas, bounds)
 def test_budgets_decrease_in_the_rank(calibration: tuple[int, int, float], delta: float, bound: PosteriorBound) -> None:
     n, k, alpha = calibration
     # Beyond alpha, Seeger's budget is negative and only its sign has a meaning.
-    assume(k + 1 <= n and k / (n - 1) < alpha)
+    assert k + 1 <= n
+    assert k / (n - 1) < alpha
     assert at_most(kl_budget(n, k + 1, alpha, delta, bound), kl_budget(n, k, alpha, delta, bound))
     assert at_most(per_draw_budget(n, k + 1, alpha, delta), per_draw_budget(n, k, alpha, delta))
 
@@ -99,9 +109,10 @@ def test_spending_the_whole_budget_promises_exactly_alpha(
 ) -> None:
     n, k, alpha = calibration
     budget = float(kl_budget(n, k, alpha, delta, bound))
-    assume(budget >= 0)
-    promised = miscoverage_bound(n, k, delta, budget, bound, alpha=alpha)
-    assert promised == pytest.approx(alpha, rel=1e-9)
+    if budget >= 0:
+        assert miscoverage_bound(n, k, delta, budget, bound, alpha=alpha) == pytest.approx(alpha, rel=1e-9)
+    else:  # not even the prior can be promised alpha
+        assert float(miscoverage_bound(n, k, delta, 0.0, bound, alpha=alpha)) >= alpha * (1 - 1e-9)
 
 
 @given(calibrations(), deltas, divergences, divergences, bounds)
