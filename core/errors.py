@@ -9,6 +9,10 @@ class DataError(CertisetError, ValueError):
     """The data given cannot be used: not finite, of the wrong shape, or without information."""
 
 
+class FileKindError(DataError):
+    """The file is of a kind that nobody here reads."""
+
+
 class OptionError(CertisetError, ValueError):
     """An option of the fit is unknown or does not go with the others."""
 
@@ -22,4 +26,16 @@ class StoppedError(CertisetError, RuntimeError):
 
 
 class DamagedFileError(CertisetError, ValueError):
-    """A stored predictor cannot be read back."""
+    """A stored file is not what was written."""
+
+
+class SettingsError(CertisetError, ValueError):
+    """A setting of the deployment cannot be used."""
+
+
+class StoreError(CertisetError, RuntimeError):
+    """The store cannot do what was asked: out of room, not migrated, out of reach."""
+
+
+class NotFoundError(CertisetError, LookupError):
+    """There is no such record, or it belongs to somebody else."""

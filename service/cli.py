@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from service.commands import budget, verify
+from service.commands import budget, jobs, migrate, verify, worker
 from service.commands.errors import CommandError
 
 USAGE_ERROR = 2
 
-_COMMANDS = (budget, verify)
+_COMMANDS = (budget, jobs, migrate, verify, worker)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -84,7 +84,7 @@ def issue(
     members = _members(terms, certified)
     certificate = Certificate(
         id="",
-        predictor_id=f"pred-{members_sha256[:20]}",
+        predictor_id="",
         issued_at=datetime.now(UTC).isoformat(timespec="seconds"),
         statement=statement(coverage, len(members)),
         assumptions=ASSUMPTIONS,
@@ -105,6 +105,8 @@ def issue(
             messages=messages,
         ),
     )
+    # Named by all that is promised, not by the members alone: one predictor has one certificate.
+    certificate = replace(certificate, predictor_id=f"pred-{certificate.digest[:20]}")
     return replace(certificate, id=certificate.digest_id)
 
 

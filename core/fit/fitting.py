@@ -13,7 +13,8 @@ from core.fit.certifying import Certified, certify, issue
 from core.fit.choices import Candidate, fit_posteriors, point_candidate, posterior_candidate
 from core.fit.data import CheckedData, Rows, check_data, on_device
 from core.fit.options import read_options
-from core.fit.predictor import Predictor, members_sha256, scoring_description
+from core.fit.predictor import Predictor
+from core.fit.saving import members_sha256, scoring_description
 from core.fit.scorer import Scorer, make_scorer
 from core.fit.terms import Terms, make_terms
 from core.fit.tuning import tune_priors

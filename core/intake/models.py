@@ -1,0 +1,46 @@
+"""From a manifest and weights to a model that is known to load."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save
+
+from core.models import Manifest, Model
+from core.store.identifiers import new_id
+from core.store.records import ModelRecord
+from core.store.store import Store
+
+
+def add_model(
+    store: Store,
+    tenant: str,
+    manifest: Manifest | Mapping[str, Any] | str,
+    weights: Path | Mapping[str, Any] | None = None,
+    *,
+    onnx: Path | None = None,
+) -> tuple[ModelRecord, bool]:
+    """The model, and whether it is new. It is built once here, so that a wrong one is refused before any fit."""
+    model = Model.from_manifest(manifest, weights, onnx=onnx)
+    digest = model.sha256
+    with store.reading() as work:
+        known = work.models.of_content(tenant, digest)
+    if known is not None:
+        return known, False
+    content = save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
+    artifact = store.artifacts.put(content)
+    with store.writing() as work:
+        known = work.models.of_content(tenant, digest)
+        if known is not None:
+            return known, False
+        made = ModelRecord(
+            id=new_id("mod"),
+            tenant=tenant,
+            name=model.manifest.name[:200],
+            task=model.manifest.task,
+            manifest=model.manifest.to_json(),
+            sha256=digest,
+            artifact=artifact,
+            bytes=len(content),
+        )
+        return work.models.add(made), True

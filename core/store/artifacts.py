@@ -1,0 +1,160 @@
+"""Files named by the SHA-256 of their content, in a folder or any store that fsspec knows.
+
+A file is written under a temporary name and renamed, so that a name stands for the whole content or for nothing; what
+is read back is hashed again, so that a damaged file is an error and never a wrong set. Writing content that is there
+already writes it anew: that heals a damaged file and tells the garbage collector that it is wanted.
+"""
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from core.errors import DamagedFileError, SettingsError, StoreError
+
+_PIECE = 2**20
+_NAME = re.compile(r"[0-9a-f]{64}")
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    path: str
+    sha256: str | None
+    """None for a temporary file"""
+    modified: float
+
+
+class Artifacts:
+    def __init__(self, url: str) -> None:
+        try:
+            self._fs, self._root = fsspec.core.url_to_fs(url)
+        except (ValueError, ImportError) as error:
+            raise SettingsError(f"the artifacts URL cannot be used: {error}.") from None
+        self._is_local = isinstance(self._fs, LocalFileSystem)
+
+    def put(self, content: bytes) -> str:
+        """Stores the content and returns its name."""
+        name = hashlib.sha256(content).hexdigest()
+        temporary, final = f"{self._root}/tmp/{uuid.uuid4().hex}", self._path(name)
+        try:
+            if self._is_local:
+                _write_local(Path(temporary), Path(final), content)
+            else:
+                self._fs.pipe_file(temporary, content)
+                self._fs.mv(temporary, final)
+        except OSError as error:
+            self._remove_quietly(temporary)
+            if error.errno in _NO_ROOM:
+                raise StoreError("The artifact store has no room left: make some, then try again.") from None
+            raise StoreError(f"The artifact store cannot be written: {error.strerror or error}.") from None
+        except BaseException:
+            self._remove_quietly(temporary)
+            raise
+        return name
+
+    def get(self, name: str) -> bytes:
+        """The content of that name, checked."""
+        path = self._path(name)
+        try:
+            content: bytes = self._fs.cat_file(path)
+        except FileNotFoundError:
+            raise DamagedFileError(f"The stored file {path} is missing.") from None
+        except OSError as error:
+            raise StoreError(f"The stored file {path} cannot be read: {error.strerror or error}.") from None
+        found = hashlib.sha256(content).hexdigest()
+        if found != name:
+            raise DamagedFileError(
+                f"The stored file {path} is damaged: its {len(content)} bytes have the SHA-256 {found[:12]}…, "
+                f"not {name[:12]}…. Restore it from a backup, or upload its content again."
+            )
+        return content
+
+    def exists(self, name: str) -> bool:
+        return bool(self._fs.exists(self._path(name)))
+
+    def files(self) -> Iterator[StoredFile]:
+        """All files below the root, temporary ones too."""
+        self._fs.invalidate_cache()
+        for path, entry in self._fs.find(self._root, detail=True).items():
+            last = path.rsplit("/", 1)[-1]
+            named = _NAME.fullmatch(last) and path.endswith(self._path(last).removeprefix(self._root))
+            yield StoredFile(path, last if named else None, _modified(entry))
+
+    def discard(self, file: StoredFile, older_than: float) -> bool:
+        """Removes a file that nobody names, unless it was written anew since it was listed."""
+        if not self._is_local:
+            self._remove_quietly(file.path)
+            return True
+        # Taken away first and looked at then: a writer that renamed its file here meanwhile gets it back.
+        trash = Path(self._root) / "tmp" / uuid.uuid4().hex
+        try:
+            Path(file.path).rename(trash)
+            if trash.stat().st_mtime > time.time() - older_than:
+                trash.rename(file.path)
+                return False
+            trash.unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def ping(self) -> None:
+        """Raises unless files can be written and read back."""
+        probe = f"{self._root}/tmp/{uuid.uuid4().hex}"
+        try:
+            if self._is_local:
+                Path(probe).parent.mkdir(parents=True, exist_ok=True)
+            self._fs.pipe_file(probe, b"ping")
+        except OSError as error:
+            raise StoreError(f"The artifact store cannot be written: {error.strerror or error}.") from None
+        finally:
+            self._remove_quietly(probe)
+
+    def free_bytes(self) -> int | None:
+        """Room left, where that can be known."""
+        return shutil.disk_usage(self._root).free if self._is_local and Path(self._root).exists() else None
+
+    def _path(self, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise DamagedFileError(f"{name!r} is not the name of a stored file.")
+        return f"{self._root}/{name[:2]}/{name}"
+
+    def _remove_quietly(self, path: str) -> None:
+        with contextlib.suppress(OSError):
+            self._fs.rm_file(path)
+
+
+def _write_local(temporary: Path, final: Path, content: bytes) -> None:
+    temporary.parent.mkdir(parents=True, exist_ok=True)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with temporary.open("xb") as stream:
+        for start in range(0, len(content), _PIECE):
+            stream.write(content[start : start + _PIECE])
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.rename(final)
+    # The rename itself must survive a power cut, too.
+    folder = os.open(final.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _modified(entry: dict[str, Any]) -> float:
+    value: Any = entry.get("mtime", entry.get("LastModified", entry.get("created")))
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return float(value) if value is not None else time.time()

@@ -1,0 +1,118 @@
+"""Calibrations as their owners see them: made, looked at, cancelled, tried again."""
+
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from core.errors import NotFoundError, StoreError
+from core.store.clock import now
+from core.store.identifiers import new_id
+from core.store.paging import Page, page_of
+from core.store.records import FINISHED, Calibration, Dataset, ModelRecord
+
+
+class Calibrations:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def create(
+        self,
+        dataset: Dataset,
+        model: ModelRecord,
+        options: dict[str, Any],
+        *,
+        name: str = "",
+        idempotency_key: str | None = None,
+        request_sha256: str = "",
+    ) -> Calibration:
+        """Queued, and announced by whoever commits this."""
+        made = Calibration(
+            id=new_id("cal"),
+            tenant=dataset.tenant,
+            name=name,
+            dataset_id=dataset.id,
+            model_id=model.id,
+            dataset_artifact=dataset.artifact,
+            model_artifact=model.artifact,
+            manifest=model.manifest,
+            options=options,
+            idempotency_key=idempotency_key,
+            request_sha256=request_sha256,
+        )
+        self._session.add(made)
+        self._session.flush()
+        self._session.refresh(made)
+        return made
+
+    def get(self, tenant: str, id: str) -> Calibration:
+        found = self.find(id)
+        if found is None or found.tenant != tenant:
+            raise NotFoundError(f"There is no calibration {id}.")
+        return found
+
+    def find(self, id: str) -> Calibration | None:
+        """Whoever's it is: for workers and operators."""
+        return self._session.get(Calibration, id, populate_existing=True)
+
+    def by_idempotency_key(self, tenant: str, key: str) -> Calibration | None:
+        chosen = select(Calibration).where(Calibration.tenant == tenant, Calibration.idempotency_key == key)
+        return self._session.scalars(chosen).one_or_none()
+
+    def list(
+        self, tenant: str | None, *, status: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[Calibration]:
+        """Newest first; of everybody if no tenant is given."""
+        chosen = select(Calibration)
+        if tenant is not None:
+            chosen = chosen.where(Calibration.tenant == tenant)
+        if status is not None:
+            chosen = chosen.where(Calibration.status == status)
+        return page_of(self._session, chosen, Calibration.id, limit, cursor)
+
+    def cancel(self, id: str) -> Calibration:
+        """Ends a queued one at once and asks a running one to stop; a finished one stays what it is."""
+        self._session.execute(
+            update(Calibration)
+            .where(Calibration.id == id, Calibration.status == "queued")
+            .values(status="cancelled", cancel_requested=True, finished_at=now())
+        )
+        self._session.execute(
+            update(Calibration)
+            .where(Calibration.id == id, Calibration.status == "running")
+            .values(cancel_requested=True)
+        )
+        return self._found(id)
+
+    def retry(self, id: str) -> Calibration:
+        """Queues a failed or cancelled one again, with all its attempts before it."""
+        taken = self._session.execute(
+            update(Calibration)
+            .where(Calibration.id == id, Calibration.status.in_(("failed", "cancelled")))
+            .values(
+                status="queued",
+                attempts=0,
+                cancel_requested=False,
+                error=None,
+                progress=None,
+                finished_at=None,
+                not_before=now(),
+                announced_at=now(),
+            )
+            .returning(Calibration.id)
+        ).first()
+        found = self._found(id)
+        if taken is None:
+            raise StoreError(f"Calibration {id} is {found.status}: only a failed or cancelled one can be tried again.")
+        return found
+
+    def uses_dataset(self, dataset_id: str) -> bool:
+        """Whether an unfinished calibration still needs the data."""
+        chosen = select(Calibration.id).where(Calibration.dataset_id == dataset_id, Calibration.status.not_in(FINISHED))
+        return self._session.execute(chosen.limit(1)).first() is not None
+
+    def _found(self, id: str) -> Calibration:
+        found = self.find(id)
+        if found is None:
+            raise NotFoundError(f"There is no calibration {id}.")
+        return found

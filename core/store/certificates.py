@@ -1,0 +1,52 @@
+"""Certificates: written once with their predictor, never changed."""
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from core.errors import NotFoundError
+from core.store.paging import Page
+from core.store.records import CertificateRecord
+
+
+class Certificates:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get(self, tenant: str, id: str) -> CertificateRecord:
+        found = self._session.get(CertificateRecord, (tenant, id))
+        if found is None:
+            raise NotFoundError(f"There is no certificate {id}.")
+        return found
+
+    def list(
+        self,
+        tenant: str,
+        *,
+        predictor_id: str | None = None,
+        dataset_id: str | None = None,
+        model_id: str | None = None,
+        alpha: float | None = None,
+        bound: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[CertificateRecord]:
+        """Newest first, of those that match all that is given."""
+        record = CertificateRecord
+        chosen = select(record).where(record.tenant == tenant)
+        for column, value in (
+            (record.predictor_id, predictor_id),
+            (record.dataset_id, dataset_id),
+            (record.model_id, model_id),
+            (record.alpha, alpha),
+            (record.bound, bound),
+        ):
+            if value is not None:
+                chosen = chosen.where(column == value)
+        if cursor is not None:
+            after = self._session.get(record, (tenant, cursor))
+            if after is None:
+                return Page([], None)
+            chosen = chosen.where(tuple_(record.created_at, record.id) < (after.created_at, after.id))
+        newest = chosen.order_by(record.created_at.desc(), record.id.desc())
+        found = list(self._session.scalars(newest.limit(limit + 1)))
+        return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)

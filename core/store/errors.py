@@ -1,0 +1,7 @@
+"""Which of the database's errors may be gone at the next try."""
+
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+TRANSIENT = (OperationalError, InterfaceError, PoolTimeoutError, IntegrityError)
+"""lost connections, locked tables, a busy pool, and two who entered the same record at once"""

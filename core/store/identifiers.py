@@ -1,0 +1,16 @@
+"""Names of records: a kind, 48 bits of time and 80 of randomness, so that they sort by age and cannot be guessed."""
+
+import secrets
+import time
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LENGTH = 26
+
+
+def new_id(kind: str) -> str:
+    value = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
+    letters = []
+    for _ in range(_LENGTH):
+        value, digit = divmod(value, 32)
+        letters.append(_ALPHABET[digit])
+    return f"{kind}-{''.join(reversed(letters))}"

@@ -1,0 +1,180 @@
+"""Who may work on a calibration. Every step is one conditional UPDATE, so that of two workers exactly one gets it.
+
+    queued ──claim──> running ──succeed──> succeeded
+      ^ │               │ │ └──stop──────> cancelled
+      │ └──cancel───────┼─┼──────────────> cancelled
+      └──give_back──────┘ └──fail────────> failed (the last attempt, or no use trying again)
+
+A claim writes a new word into ``lease_owner``; every later write names that word and touches nothing if it is gone.
+A worker that lost its lease, or whose message arrived twice, therefore changes nothing, however late it wakes up.
+"""
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, case, cast, func, literal, select, update
+from sqlalchemy.orm import Session
+
+from core.store.clock import now
+from core.store.predictors import Outcome, Predictors
+from core.store.records import Calibration
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to work on one attempt of a calibration."""
+
+    calibration: Calibration
+    owner: str
+
+
+@dataclass(frozen=True)
+class Renewal:
+    held: bool
+    """False: somebody else may be working on it, so stop"""
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep found; the ids are to be announced after the commit."""
+
+    announced: list[str]
+    expired: int
+    """leases that ran out"""
+
+
+class Leases:
+    def __init__(self, session: Session, lease_seconds: float, max_attempts: int, retry_seconds: float) -> None:
+        self._session = session
+        self._lease_seconds = lease_seconds
+        self._max_attempts = max_attempts
+        self._retry_seconds = retry_seconds
+
+    def claim(self, id: str) -> Claim | None:
+        """The next attempt at a queued calibration, or None: taken, finished, cancelled, unknown or not due yet."""
+        owner = secrets.token_hex(16)
+        taken = self._session.execute(
+            update(Calibration)
+            .where(Calibration.id == id, Calibration.status == "queued", Calibration.not_before <= now())
+            .values(
+                status="running",
+                attempts=Calibration.attempts + 1,
+                lease_owner=owner,
+                lease_until=now() + self._lease_seconds,
+                started_at=func.coalesce(Calibration.started_at, now()),
+            )
+            .returning(Calibration.id)
+        ).first()
+        if taken is None:
+            return None
+        return Claim(self._session.get_one(Calibration, id, populate_existing=True), owner)
+
+    def renew(self, claim: Claim, progress: dict[str, Any] | None = None) -> Renewal:
+        """Says that the worker is alive and, if there is something new, how far it is."""
+        values: dict[str, Any] = {"lease_until": now() + self._lease_seconds}
+        if progress is not None:
+            values |= {"progress": progress, "reports": Calibration.reports + 1}
+        found = self._session.execute(
+            update(Calibration).where(self._ours(claim)).values(values).returning(Calibration.cancel_requested)
+        ).first()
+        return Renewal(False) if found is None else Renewal(True, found.cancel_requested)
+
+    def succeed(self, claim: Claim, outcome: Outcome) -> bool:
+        """Stores what the fit gave, unless the lease was lost."""
+        values = {
+            "status": "succeeded",
+            "predictor_id": outcome.predictor_id,
+            "certificate_id": outcome.certificate_id,
+            "error": None,
+            "progress": {"phase": "done", "step": 1, "steps": 1, "fraction": 1.0, "metrics": {}},
+        }
+        if not self._end(claim, values):
+            return False
+        Predictors(self._session).add(claim.calibration, outcome)
+        return True
+
+    def stop(self, claim: Claim) -> bool:
+        """The fit was cancelled and has stopped."""
+        return self._end(claim, {"status": "cancelled"})
+
+    def fail(self, claim: Claim, reason: str) -> bool:
+        """No further attempt would do better."""
+        return self._end(claim, {"status": "failed", "error": reason})
+
+    def give_back(self, claim: Claim, reason: str) -> bool:
+        """The attempt came to nothing: queued again after a pause, or failed if it was the last one."""
+        return self._put_back(self._ours(claim), reason) > 0
+
+    def release(self, claim: Claim) -> bool:
+        """The worker is shutting down: queued again at once, and the attempt does not count."""
+        values = {"attempts": Calibration.attempts - 1, "not_before": now(), "announced_at": now(), "progress": None}
+        return self._end(claim, {"status": "queued", **values}, finished=False)
+
+    def sweep(self, message_seconds: float) -> Swept:
+        """Puts back what was lost: jobs whose lease ran out, and queued jobs whose message nobody took."""
+        expired = self._put_back(
+            (Calibration.status == "running") & (Calibration.lease_until < now()),
+            "The worker that was fitting this calibration disappeared: killed, out of memory, or cut off.",
+            pause=False,
+        )
+        # Jobs that were just put back are due at once; others when their last message is old.
+        overdue = (Calibration.status == "queued") & (Calibration.not_before <= now())
+        unheard = (Calibration.announced_at < now() - message_seconds) | (
+            Calibration.announced_at < Calibration.not_before
+        )
+        announced = self._session.scalars(
+            update(Calibration).where(overdue, unheard).values(announced_at=now()).returning(Calibration.id)
+        )
+        return Swept(sorted(announced), expired)
+
+    def overdue(self, seconds: float, limit: int = 10) -> list[str]:
+        """Queued jobs, oldest first, that nobody has taken for that long although they were announced."""
+        chosen = (
+            select(Calibration.id)
+            .where(Calibration.status == "queued", Calibration.not_before < now() - seconds)
+            .order_by(Calibration.not_before)
+            .limit(limit)
+        )
+        return list(self._session.scalars(chosen))
+
+    def _ours(self, claim: Claim) -> ColumnElement[bool]:
+        return (
+            (Calibration.id == claim.calibration.id)
+            & (Calibration.status == "running")
+            & (Calibration.lease_owner == claim.owner)
+        )
+
+    def _end(self, claim: Claim, values: dict[str, Any], *, finished: bool = True) -> bool:
+        values = {**values, "lease_owner": None, "lease_until": None}
+        if finished:
+            values["finished_at"] = now()
+        ended = self._session.execute(
+            update(Calibration).where(self._ours(claim)).values(values).returning(Calibration.id)
+        )
+        return ended.first() is not None
+
+    def _put_back(self, which: ColumnElement[bool], reason: str, *, pause: bool = True) -> int:
+        attempts, last = Calibration.attempts, Calibration.attempts >= self._max_attempts
+        status = case((Calibration.cancel_requested, "cancelled"), (last, "failed"), else_="queued")
+        wait = self._retry_seconds * literal(1).bitwise_lshift(attempts - 1) if pause else literal(0.0)
+        put_back = self._session.execute(
+            update(Calibration)
+            .where(which)
+            .values(
+                status=status,
+                error=case((Calibration.cancel_requested, None), (last, _last_words(reason, attempts)), else_=reason),
+                lease_owner=None,
+                lease_until=None,
+                progress=None,
+                not_before=now() + wait,
+                finished_at=case((Calibration.cancel_requested | last, now()), else_=None),
+            )
+            .returning(Calibration.id)
+        )
+        return len(put_back.all())
+
+
+def _last_words(reason: str, attempts: Any) -> Any:
+    return literal(f"{reason} It was tried ") + cast(attempts, String) + " times."

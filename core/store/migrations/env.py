@@ -1,0 +1,12 @@
+"""Alembic's entry point; the connection comes from `core.store.migrating` and stays in its transaction."""
+
+from alembic import context
+
+from core.store.records import Record
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Record.metadata,
+    render_as_batch=True,
+)
+context.run_migrations()

@@ -1,0 +1,171 @@
+"""The tables. Times are seconds since 1970 by the database's clock; files are named by the SHA-256 of their content."""
+
+from typing import Any, Literal, TypeAlias, get_args
+
+from sqlalchemy import JSON, BigInteger, CheckConstraint, Double, Index, MetaData, String, Text, UniqueConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from core.store.clock import now
+
+Status: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+FINISHED: tuple[Status, ...] = ("succeeded", "failed", "cancelled")
+
+_Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+_Id = String(64)
+
+
+class Record(DeclarativeBase):
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 (SQLAlchemy's own convention)
+        float: Double,
+        dict[str, Any]: _Json,
+        list[int]: _Json,
+        list[str]: _Json,
+    }
+
+
+class ApiKey(Record):
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    tenant: Mapped[str] = mapped_column(_Id)
+    """whose records the key opens"""
+    name: Mapped[str] = mapped_column(String(200))
+    scopes: Mapped[list[str]]
+    """of read, write, admin"""
+    digest: Mapped[str] = mapped_column(_Id, unique=True)
+    """HMAC of the secret, which itself is never stored"""
+    created_at: Mapped[float] = mapped_column(default=now())
+    revoked_at: Mapped[float | None]
+
+
+class Dataset(Record):
+    __tablename__ = "datasets"
+    __table_args__ = (UniqueConstraint("tenant", "sha256", "target"),)
+
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    tenant: Mapped[str] = mapped_column(_Id)
+    name: Mapped[str] = mapped_column(String(200))
+    sha256: Mapped[str] = mapped_column(_Id)
+    """of the file as it was uploaded"""
+    target: Mapped[str] = mapped_column(String(1000))
+    """the column or columns that were read as y"""
+    artifact: Mapped[str] = mapped_column(_Id, index=True)
+    """x and y in a safetensors file"""
+    rows: Mapped[int] = mapped_column(BigInteger)
+    x_shape: Mapped[list[int]]
+    """of one row"""
+    y_kind: Mapped[str] = mapped_column(String(20))
+    """labels, numbers or vectors"""
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[float] = mapped_column(default=now())
+
+
+class ModelRecord(Record):
+    __tablename__ = "models"
+    __table_args__ = (UniqueConstraint("tenant", "sha256"),)
+
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    tenant: Mapped[str] = mapped_column(_Id)
+    name: Mapped[str] = mapped_column(String(200))
+    task: Mapped[str] = mapped_column(String(20))
+    manifest: Mapped[dict[str, Any]]
+    sha256: Mapped[str] = mapped_column(_Id)
+    """of the manifest and every weight, as certificates state it"""
+    artifact: Mapped[str] = mapped_column(_Id, index=True)
+    """all weights in a safetensors file"""
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[float] = mapped_column(default=now())
+
+
+class Calibration(Record):
+    """A job, and all that is known about it: its message in the queue carries nothing but the id."""
+
+    __tablename__ = "calibrations"
+    __table_args__ = (
+        CheckConstraint("status in ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status"),
+        CheckConstraint("(status = 'running') = (lease_owner is not null)", name="lease"),
+        CheckConstraint("(status = 'succeeded') = (certificate_id is not null)", name="outcome"),
+        UniqueConstraint("tenant", "idempotency_key"),
+        Index(None, "status", "lease_until"),
+        Index(None, "tenant", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    tenant: Mapped[str] = mapped_column(_Id)
+    name: Mapped[str] = mapped_column(String(200))
+    dataset_id: Mapped[str] = mapped_column(_Id)
+    model_id: Mapped[str] = mapped_column(_Id)
+    dataset_artifact: Mapped[str] = mapped_column(_Id)
+    """kept here, so that a dataset may be deleted while its fit runs"""
+    model_artifact: Mapped[str] = mapped_column(_Id)
+    manifest: Mapped[dict[str, Any]]
+    options: Mapped[dict[str, Any]]
+    idempotency_key: Mapped[str | None] = mapped_column(String(200))
+    request_sha256: Mapped[str] = mapped_column(_Id)
+    """of the request's body, so that a reused idempotency key is noticed"""
+
+    status: Mapped[str] = mapped_column(String(20), default="queued")
+    attempts: Mapped[int] = mapped_column(default=0)
+    cancel_requested: Mapped[bool] = mapped_column(default=False)
+    lease_owner: Mapped[str | None] = mapped_column(_Id)
+    """whoever holds this word may write to the row; new for every attempt"""
+    lease_until: Mapped[float | None]
+    not_before: Mapped[float] = mapped_column(default=now())
+    """a retry waits until then"""
+    announced_at: Mapped[float] = mapped_column(default=now())
+    """when the last message was sent"""
+    progress: Mapped[dict[str, Any] | None]
+    reports: Mapped[int] = mapped_column(default=0)
+    """counts the reports, so that a watcher knows which one it has seen"""
+    error: Mapped[str | None] = mapped_column(Text)
+    predictor_id: Mapped[str | None] = mapped_column(_Id)
+    certificate_id: Mapped[str | None] = mapped_column(_Id)
+    created_at: Mapped[float] = mapped_column(default=now())
+    started_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+
+
+class PredictorRecord(Record):
+    __tablename__ = "predictors"
+
+    tenant: Mapped[str] = mapped_column(_Id, primary_key=True)
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    """made of the certificate's content: an equal fit is the same predictor"""
+    calibration_id: Mapped[str] = mapped_column(_Id)
+    """the first one that gave it"""
+    name: Mapped[str] = mapped_column(String(200))
+    task: Mapped[str] = mapped_column(String(20))
+    score: Mapped[str] = mapped_column(String(40))
+    members: Mapped[int]
+    description: Mapped[dict[str, Any]]
+    """manifest and scoring: how the artifact's tensors are to be read"""
+    artifact: Mapped[str] = mapped_column(_Id, index=True)
+    certificate_id: Mapped[str] = mapped_column(_Id)
+    created_at: Mapped[float] = mapped_column(default=now())
+
+
+class CertificateRecord(Record):
+    __tablename__ = "certificates"
+    __table_args__ = (Index(None, "tenant", "predictor_id"),)
+
+    tenant: Mapped[str] = mapped_column(_Id, primary_key=True)
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    predictor_id: Mapped[str] = mapped_column(_Id)
+    dataset_id: Mapped[str] = mapped_column(_Id)
+    model_id: Mapped[str] = mapped_column(_Id)
+    digest: Mapped[str] = mapped_column(_Id)
+    alpha: Mapped[float]
+    bound: Mapped[str] = mapped_column(String(20))
+    document: Mapped[str] = mapped_column(Text)
+    """the certificate as JSON text, byte for byte as it was issued"""
+    created_at: Mapped[float] = mapped_column(default=now())

@@ -1,0 +1,66 @@
+"""The whole store behind one name: a transaction with all repositories, and the artifact files."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.orm import Session
+
+from core.settings import Settings
+from core.store.artifacts import Artifacts
+from core.store.calibrations import Calibrations
+from core.store.certificates import Certificates
+from core.store.database import Database
+from core.store.datasets import Datasets
+from core.store.keys import ApiKeys
+from core.store.leases import Leases
+from core.store.migrating import migrate, require_current
+from core.store.models import Models
+from core.store.predictors import Predictors
+
+
+class Transaction:
+    """Repositories that share one session; whoever opened it commits."""
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        self.session = session
+        self.keys = ApiKeys(session)
+        self.datasets = Datasets(session)
+        self.models = Models(session)
+        self.calibrations = Calibrations(session)
+        self.leases = Leases(session, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
+        self.predictors = Predictors(session)
+        self.certificates = Certificates(session)
+
+
+class Store:
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.database = Database(settings.database)
+        self.artifacts = Artifacts(settings.artifacts)
+
+    @classmethod
+    def ready(cls, settings: Settings) -> "Store":
+        """Opened with the schema of this version: the embedded database is migrated, any other must have been."""
+        store = cls(settings)
+        try:
+            if settings.embedded_database:
+                migrate(store.database)
+            else:
+                require_current(store.database)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @contextmanager
+    def reading(self) -> Iterator[Transaction]:
+        with self.database.reading() as session:
+            yield Transaction(session, self.settings)
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        with self.database.writing() as session:
+            yield Transaction(session, self.settings)
+
+    def close(self) -> None:
+        self.database.close()

@@ -1,0 +1,32 @@
+"""The deployment that a command is about: the environment's, or the one below ``--home``."""
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from core.errors import CertisetError
+from core.settings import Settings
+from core.store import Store
+from service.commands.errors import CommandError
+
+
+def add_home(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--home", type=Path, metavar="DIR", help="folder of the embedded state (default CERTISET_HOME, or ./var)"
+    )
+
+
+def read_settings(options: argparse.Namespace) -> Settings:
+    try:
+        settings = Settings.from_environment(os.environ)
+    except CertisetError as error:
+        raise CommandError(str(error)) from None
+    return replace(settings, home=options.home) if options.home is not None else settings
+
+
+def open_store(settings: Settings) -> Store:
+    try:
+        return Store.ready(settings)
+    except CertisetError as error:
+        raise CommandError(str(error)) from None

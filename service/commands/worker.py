@@ -1,0 +1,35 @@
+"""``certiset worker``: a worker in the foreground."""
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from service.commands.settings import add_home
+
+_EXAMPLES = """examples:
+  certiset worker
+  CERTISET_BROKER_URL=redis://host:6379/0 CERTISET_DATABASE_URL=postgresql://... certiset worker
+
+SIGTERM gives running fits back to the queue; start as many workers as there are machines.
+"""
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "worker",
+        help="run calibrations, in the foreground",
+        description="Runs a worker: one fit at a time on every GPU that is visible, or on the CPU.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_home(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    environment = dict(os.environ)
+    if options.home is not None:
+        environment["CERTISET_HOME"] = str(options.home.absolute())
+    # Takes this process over: signals reach the worker itself, and nothing of the command line stays in memory.
+    os.execve(sys.executable, [sys.executable, "-m", "worker"], environment)

@@ -1,0 +1,126 @@
+"""Real servers for tests: the machine's own where any will do, private ones where a test stops or floods them.
+
+In CI a server that is missing is a failure; on a user's machine it is a skip with a reason.
+"""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import psycopg
+import pytest
+import redis
+
+POSTGRES = os.environ.get("CERTISET_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
+REDIS = os.environ.get("CERTISET_TEST_REDIS_URL", "redis://127.0.0.1:6379")
+
+
+def missing(reason: str) -> NoReturn:
+    if "CI" in os.environ:
+        pytest.fail(f"{reason} In CI that is a failure.")
+    pytest.skip(reason)
+
+
+@contextlib.contextmanager
+def postgres_database(server: str = POSTGRES) -> Iterator[str]:
+    """The URL of a new, empty database."""
+    try:
+        connection = psycopg.connect(server, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        missing(f"No PostgreSQL at {server} (CERTISET_TEST_POSTGRES_URL): {str(error).splitlines()[0]}.")
+    name = f"certiset_test_{uuid.uuid4().hex[:12]}"
+    with connection:
+        connection.execute(f"create database {name}")
+    try:
+        yield server.rsplit("/", 1)[0] + f"/{name}"
+    finally:
+        with psycopg.connect(server, autocommit=True) as again:
+            again.execute(f"drop database {name} with (force)")
+
+
+class PrivateRedis:
+    """A Redis of one test's own, which keeps nothing on disk: a restart loses everything."""
+
+    def __init__(self) -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            missing("The program redis-server is not installed.")
+        self._program, self.port = program, free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self._process = subprocess.Popen([self._program, *options], stdout=subprocess.DEVNULL)
+        client = redis.Redis.from_url(self.url)
+        wait_until(lambda: _answers(client), 20, "Redis to start")
+        client.close()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+class PrivatePostgres:
+    """A PostgreSQL cluster of one test's own. PostgreSQL refuses to run as root, who therefore lends it an account."""
+
+    def __init__(self, folder: Path) -> None:
+        programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+        found = shutil.which("pg_ctl") or (str(programs[-1]) if programs else None)
+        if found is None:
+            missing("The program pg_ctl is not installed.")
+        self._programs, self.port = Path(found).parent, free_port()
+        self._user = "postgres" if os.geteuid() == 0 else None
+        self._data = folder / "data"
+        self._data.mkdir()
+        if self._user:
+            shutil.chown(self._data, self._user)
+            for parent in list(self._data.parents)[:3]:
+                with contextlib.suppress(OSError):
+                    parent.chmod(0o755)
+        self._run("initdb", "--auth=trust", "--username=postgres", "--no-sync", "-D", str(self._data))
+        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+        self._run("pg_ctl", "-D", str(self._data), "-w", "-o", options, "-l", str(self._data / "log"), "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._programs / program), *arguments]
+        done = subprocess.run(
+            command, user=self._user, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(condition: Callable[[], object], seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:g} s in vain for {what}"
+        time.sleep(0.05)
+
+
+def _answers(client: "redis.Redis") -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False

@@ -1,0 +1,131 @@
+"""The fitting process: takes jobs from its standard input one after the other, and ends when its worker does.
+
+It runs in a process of its own, started afresh and not forked, because CUDA and OpenMP do not survive a fork and so
+that a crash, a kill for memory or a hang takes this process and not the worker. It never sees the database.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from core.errors import CertisetError, StoppedError, StoreError
+from core.store.predictors import Outcome
+from worker.protocol import Failure, Job, line
+
+REPORT_SECONDS = 0.5
+"""at most two reports a second"""
+
+
+def main() -> None:
+    answers = _own_output()
+    _be_killed_first()
+    jobs: SimpleQueue[Job] = SimpleQueue()
+    stopped: set[str] = set()
+    threading.Thread(target=_listen, args=(jobs, stopped), daemon=True).start()
+    # Loaded before the first job comes, while nobody waits.
+    import core.fit  # noqa: F401, PLC0415
+
+    while True:
+        answers.write(_answer(jobs.get(), answers, stopped))
+
+
+def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
+    try:
+        return line("done", run(job, _Reports(answers), lambda: job.attempt in stopped))
+    except StoppedError:
+        return line("stopped", True)
+    except StoreError as error:
+        return line("failed", Failure(str(error), final=False))
+    except CertisetError as error:
+        return line("failed", Failure(str(error), final=True))
+    except MemoryError:
+        return line("failed", Failure("The fit needs more memory than there is.", final=False))
+    except Exception as error:
+        traceback.print_exc()
+        first = (str(error).splitlines() or [""])[0]
+        return line("failed", Failure(f"The fit broke off with {type(error).__name__}: {first}", final=False))
+
+
+def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> Outcome:
+    from safetensors.torch import load  # noqa: PLC0415
+
+    from core.datasets import DatasetArrays  # noqa: PLC0415
+    from core.fit import fit  # noqa: PLC0415
+    from core.fit.saving import description_of, tensors_of  # noqa: PLC0415
+    from core.models import Model  # noqa: PLC0415
+    from core.store.artifacts import Artifacts  # noqa: PLC0415
+
+    artifacts = Artifacts(job.artifacts_url)
+    data = DatasetArrays.from_bytes(artifacts.get(job.dataset_artifact))
+    model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)))
+    options = {"device": job.device, **{k: v for k, v in job.options.items() if (k, v) != ("device", "auto")}}
+    predictor = fit(model, data.x, data.y, progress=progress, should_stop=should_stop, **options)
+    if should_stop():
+        raise StoppedError("The fit was asked to stop.")
+    certificate = predictor.certificate
+    return Outcome(
+        predictor_id=certificate.predictor_id,
+        certificate_id=certificate.id,
+        digest=certificate.digest,
+        alpha=certificate.coverage.alpha,
+        bound=certificate.coverage.bound,
+        score=certificate.provenance.score,
+        members=predictor.members,
+        description=description_of(predictor),
+        artifact=artifacts.put(tensors_of(predictor)),
+        document=json.dumps(certificate.to_json(), allow_nan=False),
+    )
+
+
+class _Reports:
+    """Passes on what the fit reports, at most twice a second."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers, self._next = answers, 0.0
+
+    def __call__(self, report: dict[str, Any]) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + REPORT_SECONDS
+            self._answers.write(line("progress", _finite(report)))
+
+
+def _finite(report: dict[str, Any]) -> dict[str, Any]:
+    """Numbers that JSON knows: a loss may be infinite on the way."""
+    metrics = {k: float(v) if abs(float(v)) < float("inf") else None for k, v in report["metrics"].items()}
+    return {**report, "metrics": metrics}
+
+
+def _listen(jobs: "SimpleQueue[Job]", stopped: set[str]) -> None:
+    for text in sys.stdin.buffer:
+        message = json.loads(text)
+        if "job" in message:
+            jobs.put(Job(**message["job"]))
+        if "stop" in message:
+            stopped.add(message["stop"])
+    # The worker is gone, and with it the lease: whatever is being fitted here is somebody else's now.
+    os._exit(0)
+
+
+def _own_output() -> BinaryIO:
+    """The pipe to the worker; what libraries print goes to standard error, where it cannot garble an answer."""
+    pipe = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return pipe
+
+
+def _be_killed_first() -> None:
+    """When memory runs out the kernel should take this process, not the worker."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""What the worker and its fitting process say to each other: one JSON object a line, nothing pickled.
+
+The worker writes ``{"job": Job}`` and ``{"stop": attempt}``; the fitting process answers with ``{"progress": ...}`` and
+one of ``{"done": Outcome}``, ``{"failed": Failure}``, ``{"stopped": true}``.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Job:
+    attempt: str
+    """the lease's word; a request to stop names it, so that it cannot hit the job after"""
+    artifacts_url: str
+    dataset_artifact: str
+    model_artifact: str
+    manifest: dict[str, Any]
+    options: dict[str, Any]
+    device: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    reason: str
+    """a sentence for the user"""
+    final: bool
+    """no further attempt would do better"""
+
+
+def line(kind: str, content: Any) -> bytes:
+    value = asdict(content) if hasattr(content, "__dataclass_fields__") else content
+    return json.dumps({kind: value}, allow_nan=False, separators=(",", ":")).encode() + b"\n"
