@@ -46,6 +46,7 @@ check: lint test ## what must pass before a commit
 bench: $(STAMP) ## measurements, as ratios in one run
 	$(BIN)/python -m benchmarks.bounds
 	$(BIN)/python -m benchmarks.million_rows
+	$(BIN)/python -m benchmarks.queue
 	$(BIN)/python -m benchmarks.fit_speed
 
 .PHONY: clean

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -73,20 +74,17 @@ class PrivateRedis:
 class PrivatePostgres:
     """A PostgreSQL cluster of one test's own. PostgreSQL refuses to run as root, who therefore lends it an account."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
         found = shutil.which("pg_ctl") or (str(programs[-1]) if programs else None)
         if found is None:
             missing("The program pg_ctl is not installed.")
         self._programs, self.port = Path(found).parent, free_port()
         self._user = "postgres" if os.geteuid() == 0 else None
-        self._data = folder / "data"
-        self._data.mkdir()
+        # Not below pytest's folder, which nobody but its owner may enter.
+        self._data = Path(tempfile.mkdtemp(prefix="certiset-postgres-"))
         if self._user:
             shutil.chown(self._data, self._user)
-            for parent in list(self._data.parents)[:3]:
-                with contextlib.suppress(OSError):
-                    parent.chmod(0o755)
         self._run("initdb", "--auth=trust", "--username=postgres", "--no-sync", "-D", str(self._data))
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
@@ -96,6 +94,10 @@ class PrivatePostgres:
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self._data)
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._programs / program), *arguments]

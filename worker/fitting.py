@@ -16,6 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
+from core.bounds.errors import BoundsError
 from core.errors import CertisetError, StoppedError, StoreError
 from core.store.predictors import Outcome
 from worker.protocol import Failure, Job, line
@@ -44,7 +45,7 @@ def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
         return line("stopped", True)
     except StoreError as error:
         return line("failed", Failure(str(error), final=False))
-    except CertisetError as error:
+    except (CertisetError, BoundsError) as error:
         return line("failed", Failure(str(error), final=True))
     except MemoryError:
         return line("failed", Failure("The fit needs more memory than there is.", final=False))

@@ -74,6 +74,7 @@ def tune_priors(
             tuning_loss(scorer, sampler, [objectives[0]] * _VARIANCE_DRAWS, options),
             settings.steps // _VARIANCE_SHARE,
             generator,
+            should_stop,
         )
     return priors
 
@@ -106,12 +107,18 @@ def _tune_means(
 
 
 def _tune_scale(
-    prior: DiagonalGaussian, loss: Callable[[Tensor], Tensor], steps: int, generator: torch.Generator
+    prior: DiagonalGaussian,
+    loss: Callable[[Tensor], Tensor],
+    steps: int,
+    generator: torch.Generator,
+    should_stop: ShouldStop | None,
 ) -> DiagonalGaussian:
     """The scale that keeps draws from the prior efficient, by the same loss."""
     log_scale = prior.log_scale.clone().requires_grad_(True)
     adam = Adam([log_scale.data], [_VARIANCE_RATE])
-    for _ in range(steps):
+    for step in range(steps):
+        if step % _REPORT_EVERY == 0 and should_stop is not None and should_stop():
+            break
         noise = standard_normal((_VARIANCE_DRAWS, prior.mean.shape[0]), generator, prior.mean.dtype)
         values = loss(prior.mean + log_scale.exp() * noise)
         adam.step(list(torch.autograd.grad(values.mean(), [log_scale])))

@@ -8,6 +8,7 @@ from pathlib import Path
 from core.errors import CertisetError
 from core.settings import Settings
 from core.store import Store
+from core.store.errors import TRANSIENT
 from service.commands.errors import CommandError
 
 
@@ -30,3 +31,5 @@ def open_store(settings: Settings) -> Store:
         return Store.ready(settings)
     except CertisetError as error:
         raise CommandError(str(error)) from None
+    except TRANSIENT as error:
+        raise CommandError(f"The database cannot be reached: {str(error).splitlines()[0]}") from None

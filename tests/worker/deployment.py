@@ -1,0 +1,177 @@
+"""A deployment for one test: a database, a broker, files, and workers that are real processes."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.fit import fit
+from core.intake import add_dataset, add_model
+from core.settings import Settings
+from core.store import Store
+from core.store.garbage import orphans
+from core.store.migrating import migrate
+from core.store.records import FINISHED, Calibration
+from service.queue import TaskQueue
+from tests.fit.problems import QUICK, toy_data, toy_model
+from tests.servers import wait_until
+
+TENANT = "ada"
+PATIENCE = 60.0
+
+LONG: dict[str, Any] = {"prior": {"steps": 700}, "optimizer": {"steps": 30}, "members": 4}
+"""a fit of a second or two"""
+ENDLESS: dict[str, Any] = {"prior": {"steps": 1_000_000}, "members": 4}
+"""a fit that no test waits for"""
+
+
+@dataclass
+class Deployment:
+    settings: Settings
+    log: Path
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.store = Store(self.settings)
+        migrate(self.store.database)
+        self.queue = TaskQueue(self.settings)
+        x, y = toy_data(400, seed=0)
+        file = self.log.parent / "data.npz"
+        np.savez(file, x=x, y=y)
+        self.dataset, _ = add_dataset(self.store, TENANT, file, filename=file.name)
+        model = toy_model()
+        self.model, _ = add_model(self.store, TENANT, model.manifest, model.tensors())
+
+    def submit(self, options: dict[str, Any] = QUICK, *, announce: bool = True, **values: Any) -> Calibration:
+        with self.store.writing() as work:
+            made = work.calibrations.create(self.dataset, self.model, {**options, **values})
+        if announce:
+            self.queue.announce(made.id)
+        return made
+
+    def start_worker(self, **settings: Any) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            worker = subprocess.Popen(
+                [sys.executable, "-m", "worker"],
+                env={**os.environ, **environment(self.settings), **{k.upper(): str(v) for k, v in settings.items()}},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.workers.append(worker)
+        return worker
+
+    def state(self, calibration: Calibration) -> Calibration:
+        with self.store.reading() as work:
+            found = work.calibrations.find(calibration.id)
+        assert found is not None
+        return found
+
+    def wait(self, calibration: Calibration, status: str | None = None, seconds: float = PATIENCE) -> Calibration:
+        """Until it has that status, or has ended."""
+        wanted = (status,) if status else FINISHED
+        try:
+            wait_until(lambda: self.state(calibration).status in wanted, seconds, f"{wanted} of {calibration.id}")
+        except AssertionError as error:
+            found = self.state(calibration)
+            tail = self.log.read_text()[-3000:] if self.log.exists() else ""
+            raise AssertionError(f"{error}; it is {found.status}, {found.error}, and the workers say\n{tail}") from None
+        return self.state(calibration)
+
+    def wait_until_fitting(self, calibration: Calibration) -> None:
+        """Until the first report of an attempt has come."""
+        self.wait(calibration, "running")
+        wait_until(lambda: self.state(calibration).progress is not None, PATIENCE, "a first report")
+
+    def stop_workers(self) -> None:
+        for worker in self.workers:
+            worker.send_signal(signal.SIGTERM)
+        for worker in self.workers:
+            worker.wait(timeout=PATIENCE)
+        self.workers.clear()
+
+    def close(self) -> None:
+        for worker in self.workers:
+            kill(worker.pid, *children_of(worker.pid))
+            worker.wait()
+        self.queue.close()
+        self.store.close()
+
+    def assert_nothing_left_over(self, predictors: int) -> None:
+        with self.store.reading() as work:
+            assert len(work.predictors.list(TENANT, limit=1000).items) == predictors
+            assert len(work.certificates.list(TENANT, limit=1000).items) == predictors
+        # A writer killed half way leaves a temporary file, which the sweeper removes with age; named ones never.
+        assert [file for file in orphans(self.store, older_than=-60) if file.sha256 is not None] == []
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    return {f"CERTISET_{f.name.upper()}": str(getattr(settings, f.name)) for f in fields(settings)}
+
+
+def undisturbed_digest(options: dict[str, Any], **values: Any) -> str:
+    """What a fit in this process, with no worker at all, certifies."""
+    x, y = toy_data(400, seed=0)
+    return fit(toy_model(), x, y, **{**options, **values}).certificate.digest
+
+
+def digest_of(deployment: Deployment, calibration: Calibration) -> str:
+    with deployment.store.reading() as work:
+        assert calibration.certificate_id is not None
+        return work.certificates.get(TENANT, calibration.certificate_id).digest
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(int(entry.name))
+    return found
+
+
+def kill(*pids: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    """Running, and not merely waiting for its parent to notice that it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+    """Does something again and again, in a thread, while the block runs."""
+    done = threading.Event()
+
+    def loop() -> None:
+        while not done.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def seconds_of(action: Callable[[], object]) -> float:
+    start = time.monotonic()
+    action()
+    return time.monotonic() - start

@@ -1,0 +1,288 @@
+"""What a worker does with a calibration: real processes, a real queue, a real database."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from core.messages import progress_channel
+from core.store.records import Calibration
+from service.cli import main
+from tests.fit.problems import QUICK
+from tests.servers import wait_until
+from tests.worker.deployment import (
+    ENDLESS,
+    LONG,
+    TENANT,
+    Deployment,
+    alive,
+    children_of,
+    digest_of,
+    environment,
+    every,
+    kill,
+    seconds_of,
+    undisturbed_digest,
+)
+
+
+def test_a_calibration_ends_with_the_members_and_certificate_of_a_fit_without_any_worker(
+    deployment: Deployment,
+) -> None:
+    deployment.start_worker()
+    ended = deployment.wait(deployment.submit(seed=3))
+    assert (ended.status, ended.attempts, ended.error) == ("succeeded", 1, None)
+    assert digest_of(deployment, ended) == undisturbed_digest(QUICK, seed=3)
+    assert ended.progress == {"phase": "done", "step": 1, "steps": 1, "fraction": 1.0, "metrics": {}}
+    with deployment.store.reading() as work:
+        assert ended.predictor_id is not None
+        predictor = work.predictors.get(TENANT, ended.predictor_id)
+    assert (predictor.task, predictor.certificate_id) == ("regression", ended.certificate_id)
+    deployment.assert_nothing_left_over(predictors=1)
+
+
+def test_a_message_that_comes_three_times_is_one_fit(deployment: Deployment) -> None:
+    calibration = deployment.submit(LONG)
+    deployment.queue.announce(calibration.id)
+    deployment.start_worker()
+    deployment.start_worker()
+    deployment.wait(calibration)
+    deployment.queue.announce(calibration.id)
+    deployment.wait(deployment.submit(seed=1))
+    assert deployment.state(calibration).attempts == 1
+
+
+def test_a_lost_message_is_only_late(deployment: Deployment) -> None:
+    deployment.start_worker()
+    assert deployment.wait(deployment.submit(announce=False)).status == "succeeded"
+
+
+def test_a_message_for_nothing_and_a_message_that_is_nonsense_do_no_harm(deployment: Deployment) -> None:
+    deployment.queue.announce("cal-unknown")
+    deployment.queue.announce({"not": ["an", "id"]})  # type: ignore[arg-type]
+    deployment.start_worker()
+    assert deployment.wait(deployment.submit()).status == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"alpha": 0.0001}, "leave n = 200 for calibration, too few"),
+        ({"score": {"kind": "aps"}}, "score aps is for classification"),
+        ({"nonsense": 1}, "no option 'nonsense'"),
+    ],
+)
+def test_a_job_that_cannot_succeed_fails_at_once_with_the_reason(
+    deployment: Deployment, options: dict[str, Any], words: str
+) -> None:
+    deployment.start_worker()
+    ended = deployment.wait(deployment.submit(**options))
+    assert (ended.status, ended.attempts) == ("failed", 1)
+    assert ended.error is not None
+    assert words in ended.error
+
+
+def test_cancel_while_queued(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment(deployment.settings).items():
+        monkeypatch.setenv(name, value)
+    calibration = deployment.submit()
+    assert main(["jobs", "cancel", calibration.id]) == 0
+    assert deployment.state(calibration).status == "cancelled"
+    deployment.start_worker()
+    deployment.wait(deployment.submit(seed=1))
+    found = deployment.state(calibration)
+    assert (found.status, found.attempts) == ("cancelled", 0)
+
+
+def test_cancel_while_running_stops_the_fit_within_five_seconds(deployment: Deployment) -> None:
+    worker = deployment.start_worker()
+    calibration = deployment.submit(ENDLESS)
+    deployment.wait_until_fitting(calibration)
+    (child,) = children_of(worker.pid)
+
+    def cancelled() -> None:
+        with deployment.store.writing() as work:
+            assert work.calibrations.cancel(calibration.id).status == "running"
+        assert deployment.wait(calibration).status == "cancelled"
+
+    assert seconds_of(cancelled) < 5
+    # The same fitting process goes on to the next job: it was asked, not killed.
+    assert deployment.wait(deployment.submit()).status == "succeeded"
+    assert children_of(worker.pid) == [child]
+    deployment.assert_nothing_left_over(predictors=1)
+
+
+def test_cancel_when_finished_changes_nothing(deployment: Deployment) -> None:
+    deployment.start_worker()
+    calibration = deployment.submit()
+    deployment.wait(calibration)
+    with deployment.store.writing() as work:
+        work.calibrations.cancel(calibration.id)
+    assert deployment.state(calibration).status == "succeeded"
+
+
+def test_a_hanging_fit_is_cancelled_by_force(deployment: Deployment) -> None:
+    """A stopped process stands for native code that never returns."""
+    worker = deployment.start_worker()
+    calibration = deployment.submit(ENDLESS)
+    deployment.wait_until_fitting(calibration)
+    (child,) = children_of(worker.pid)
+    os.kill(child, signal.SIGSTOP)
+    with deployment.store.writing() as work:
+        work.calibrations.cancel(calibration.id)
+    assert seconds_of(lambda: deployment.wait(calibration)) < 5
+    assert deployment.state(calibration).status == "cancelled"
+    assert not alive(child)
+
+
+def test_a_job_that_always_crashes_fails_after_three_attempts_with_a_reason(deployment: Deployment) -> None:
+    worker = deployment.start_worker()
+    calibration = deployment.submit(ENDLESS)
+
+    def crash() -> None:
+        if deployment.state(calibration).progress is not None:
+            kill(*children_of(worker.pid))
+
+    with every(0.1, crash):
+        ended = deployment.wait(calibration)
+    assert (ended.status, ended.attempts) == ("failed", 3)
+    assert ended.error == ("The fitting process was killed, most likely because memory ran out. It was tried 3 times.")
+    assert worker.poll() is None
+    assert deployment.wait(deployment.submit()).status == "succeeded"
+
+
+def test_a_job_over_its_time_limit_fails_after_three_attempts_with_a_reason(deployment: Deployment) -> None:
+    deployment.start_worker(certiset_fit_seconds=1.5)
+    ended = deployment.wait(deployment.submit(ENDLESS))
+    assert (ended.status, ended.attempts) == ("failed", 3)
+    assert ended.error == "The fit took longer than the time limit of 1.5 seconds. It was tried 3 times."
+
+
+def test_a_worker_that_is_told_to_stop_gives_its_job_back_uncounted(deployment: Deployment) -> None:
+    deployment.start_worker()
+    calibration = deployment.submit(ENDLESS)
+    deployment.wait_until_fitting(calibration)
+    assert seconds_of(deployment.stop_workers) < 8
+    found = deployment.state(calibration)
+    assert (found.status, found.attempts) == ("queued", 0)
+    deployment.start_worker()
+    deployment.wait_until_fitting(calibration)
+    assert deployment.state(calibration).attempts == 1
+
+
+def test_a_fitting_process_ends_when_its_worker_is_killed(deployment: Deployment) -> None:
+    worker = deployment.start_worker()
+    deployment.wait_until_fitting(deployment.submit(ENDLESS))
+    (child,) = children_of(worker.pid)
+    kill(worker.pid)
+    wait_until(lambda: not alive(child), 5, "the child to end")
+
+
+@pytest.mark.parametrize("which", ["dataset", "model"])
+def test_a_damaged_artifact_fails_the_job_and_names_the_file(deployment: Deployment, which: str) -> None:
+    record = deployment.dataset if which == "dataset" else deployment.model
+    file = _file(deployment, record.artifact)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    deployment.start_worker()
+    ended = deployment.wait(deployment.submit())
+    assert (ended.status, ended.attempts) == ("failed", 1)
+    assert ended.error is not None
+    assert f"{record.artifact} is damaged" in ended.error
+
+
+def test_progress_comes_at_most_twice_a_second_and_never_goes_back(deployment: Deployment) -> None:
+    deployment.start_worker()
+    calibration = deployment.submit({**ENDLESS, "prior": {"steps": 3000}})
+    seen: list[Calibration] = []
+    while not seen or seen[-1].finished_at is None:
+        found = deployment.state(calibration)
+        if not seen or (found.reports, found.status) != (seen[-1].reports, seen[-1].status):
+            seen.append(found)
+        time.sleep(0.02)
+    last = seen[-1]
+    assert last.status == "succeeded"
+    assert last.finished_at is not None
+    assert last.started_at is not None
+    assert 3 <= last.reports <= 2 * (last.finished_at - last.started_at) + 1
+    reports = [found.progress for found in seen if found.status == "running" and found.progress]
+    fractions = [report["fraction"] for report in reports]
+    assert fractions == sorted(fractions)
+    assert {"phase", "step", "steps", "fraction", "metrics"} == set(reports[0])
+    assert any("loss" in report["metrics"] for report in reports)
+
+
+def test_progress_is_published_where_there_is_redis(deployment: Deployment, kind: str) -> None:
+    if kind == "embedded":
+        pytest.skip("the embedded broker has no channels: progress is in the database alone")
+    client = redis.Redis.from_url(deployment.settings.broker_url)
+    calibration = deployment.submit(LONG, announce=False)
+    channel: Any = client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
+    channel.subscribe(progress_channel(calibration.id))
+    deployment.start_worker()
+    deployment.queue.announce(calibration.id)
+    heard: list[dict[str, Any]] = []
+
+    def listen() -> bool:
+        message = channel.get_message(timeout=0.05)
+        if message is not None:
+            heard.append(json.loads(message["data"]))
+        return bool(heard) and heard[-1]["phase"] == "ended"
+
+    wait_until(listen, 30, "the end on the channel")
+    assert any("fraction" in report for report in heard)
+    channel.close()
+    client.close()
+
+
+def test_jobs_watch_shows_a_live_bar_until_the_end(
+    deployment: Deployment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment(deployment.settings).items():
+        monkeypatch.setenv(name, value)
+    deployment.start_worker()
+    calibration = deployment.submit(LONG)
+    assert main(["jobs", "watch", calibration.id]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("[" in line and "%" in line and "step" in line for line in lines)
+    assert lines[-1] == f"{calibration.id}  succeeded  {deployment.state(calibration).certificate_id}"
+    doomed = deployment.submit(nonsense=1)
+    assert main(["jobs", "watch", doomed.id, "--json"]) == 1
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["status"] == "failed"
+    assert main(["jobs", "retry", doomed.id]) == 0
+    capsys.readouterr()
+    assert deployment.wait(doomed, "failed").attempts == 1
+    assert main(["jobs", "list", "--status", "succeeded", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [job["id"] for job in listed] == [calibration.id]
+
+
+def test_two_workers_share_the_work(deployment: Deployment) -> None:
+    for _ in range(2):
+        deployment.start_worker()
+    jobs = [deployment.submit(seed=seed) for seed in range(8)]
+    assert {deployment.wait(job).status for job in jobs} == {"succeeded"}
+    assert {deployment.state(job).attempts for job in jobs} == {1}
+    deployment.assert_nothing_left_over(predictors=8)
+
+
+def test_equal_calibrations_at_the_same_time_end_in_one_predictor(deployment: Deployment) -> None:
+    for _ in range(2):
+        deployment.start_worker()
+    jobs = [deployment.submit() for _ in range(6)]
+    ended = [deployment.wait(job) for job in jobs]
+    assert {job.status for job in ended} == {"succeeded"}
+    assert len({job.predictor_id for job in ended}) == 1
+    deployment.assert_nothing_left_over(predictors=1)
+
+
+def _file(deployment: Deployment, name: str) -> Path:
+    root = Path(deployment.settings.artifacts.removeprefix("file://"))
+    return root / name[:2] / name
