@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,8 +19,10 @@ from core.sets import PredictionSets
 
 Randomness: TypeAlias = np.random.Generator | torch.Generator | None
 
-BLOCK = 64
-"""rows that are computed at once when sets are served"""
+GRAIN = 16
+"""rows are filled up to a multiple of this before they are computed"""
+CHUNK = 4096
+"""the most rows that are computed at once, a multiple of GRAIN"""
 
 
 @dataclass(frozen=True)
@@ -79,35 +82,44 @@ class Predictor:
     def sets_of(self, inputs: NDArray[Any], members: NDArray[np.int64]) -> PredictionSets:
         """The sets of checked inputs under given members.
 
-        Rows are computed in blocks of one fixed size, so that a row's set is the same to the last bit whichever rows
-        came with it.
+        Matrix products treat the last few rows of a batch in another way than the others, which shows in the last bit.
+        Rows are therefore filled up to whole grains, so that a row's set is the same whichever rows came with it.
         """
-        parts, order = [], []
-        for member in np.unique(members):
-            index = np.flatnonzero(members == member)
-            for start in range(0, len(index), BLOCK):
-                rows = index[start : start + BLOCK]
-                parts.append(self._block(inputs[rows], int(member)))
-                order.append(rows)
-        if not parts:
+        if not len(inputs):
             shape = self.scorer.model.manifest.input_shape
-            return self._block(np.zeros((1, *shape)), 0).take(np.zeros(0, dtype=np.int64))
-        return _joined(parts, np.argsort(np.concatenate(order), kind="stable"))
+            return self._part(np.zeros((1, *shape)), 0).take(np.zeros(0, dtype=np.int64))
+        if len(inputs) <= CHUNK and (members == members[0]).all():
+            return self._part(inputs, int(members[0]))
+        order = np.argsort(members, kind="stable")
+        ends = np.flatnonzero(np.diff(members[order], append=-1)) + 1
+        parts, start = [], 0
+        for end in ends.tolist():
+            member = int(members[order[start]])
+            parts += [self._part(inputs[order[at : min(at + CHUNK, end)]], member) for at in range(start, end, CHUNK)]
+            start = end
+        return _joined(parts, np.argsort(order, kind="stable"))
 
-    def _block(self, inputs: NDArray[Any], member: int) -> PredictionSets:
-        """At most BLOCK rows, filled up to BLOCK with copies of the first."""
+    def _part(self, inputs: NDArray[Any], member: int) -> PredictionSets:
+        """At most CHUNK rows of one member, filled up with copies of the first."""
         count = len(inputs)
-        filled = np.concatenate([inputs, np.broadcast_to(inputs[:1], (BLOCK - count, *inputs.shape[1:]))])
+        missing = -count % GRAIN
+        if missing:
+            inputs = np.concatenate([inputs, np.broadcast_to(inputs[:1], (missing, *inputs.shape[1:]))])
         model, dtype = self.scorer.model, self.theta.dtype
-        features = model.features(filled, self.device, dtype)
+        features = model.features(inputs, self.device, dtype)
         # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
         outputs = features if self.scorer.tunes_head else model.given_outputs(features)
-        rows = Rows(features, outputs, torch.zeros(BLOCK, device=self.device))
-        theta, tau = self.theta[member].to(self.device), self.tau[member].to(self.device)
-        prediction = self.scorer.predict(theta.unsqueeze(0), rows)
+        theta, tau = self._on_device
+        prediction = self.scorer.predict(theta[member : member + 1], Rows(features, outputs, features))
         if not torch.isfinite(prediction.outputs).all():
             raise DataError("the model's output is not finite for some row of x, so no set can be given.")
-        return self.scorer.score.level_set(prediction, tau.view(1))[0].take(np.arange(count))
+        sets = self.scorer.score.level_set(prediction, tau[member : member + 1])[0]
+        return sets.take(slice(count)) if missing else sets
+
+    @cached_property
+    def _on_device(self) -> tuple[Tensor, Tensor]:
+        """All members, copied to the device once."""
+        return self.theta.to(self.device), self.tau.to(self.device)
 
     def save(self, folder: str | Path) -> None:
         """Writes one safetensors file and one JSON file; each appears whole or not at all."""

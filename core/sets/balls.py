@@ -35,7 +35,7 @@ class Balls:
         distance = np.linalg.norm(np.asarray(y).reshape(self.center.shape) - self.center, axis=1)
         return distance <= self.radius
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         return type(self)(self.center[rows], self.radius[rows])
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ class Boxes:
         values = np.asarray(y).reshape(self.lower.shape)
         return np.all((self.lower <= values) & (values <= self.upper), axis=1)
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         return type(self)(self.lower[rows], self.upper[rows])
 
     def to_json(self) -> list[dict[str, Any]]:

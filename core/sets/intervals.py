@@ -34,7 +34,7 @@ class Intervals:
         values = np.asarray(y).reshape(len(self))
         return (self.lower <= values) & (values <= self.upper)
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         return type(self)(self.lower[rows], self.upper[rows])
 
     def to_json(self) -> list[dict[str, Any]]:

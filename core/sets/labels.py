@@ -37,7 +37,7 @@ class LabelSets:
             raise DataError(f"labels must be whole numbers from 0 to {self.mask.shape[1] - 1}.")
         return self.mask[np.arange(len(self)), whole]
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         return type(self)(self.mask[rows])
 
     def to_json(self) -> list[dict[str, Any]]:

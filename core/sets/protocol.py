@@ -31,7 +31,7 @@ class PredictionSets(Protocol):
         """Whether each row's set contains that row's y."""
         ...
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Self:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         """These rows, in this order."""
         ...
 
