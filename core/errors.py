@@ -1,6 +1,11 @@
 """What `core` raises, apart from the bounds, which have errors of their own: always a sentence a user can act on."""
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or its kind if it says nothing."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
 class CertisetError(Exception):
     """Base of every error raised by `core` outside `core.bounds`."""
 

@@ -21,8 +21,20 @@ def broker_url(settings: Settings) -> str:
 def transport_options(settings: Settings) -> dict[str, Any]:
     """Options of the broker's transport: folders of the embedded one, patience of Redis."""
     if settings.broker_url:
-        # Longer than the longest fit: Redis gives an unacknowledged message to a second worker after this time.
-        return {"visibility_timeout": settings.fit_seconds + _VISIBILITY_MARGIN}
+        return {
+            # Longer than the longest fit: Redis gives an unacknowledged message to a second worker after this time.
+            "visibility_timeout": settings.fit_seconds + _VISIBILITY_MARGIN,
+            # A broker that is silent is as good as gone: nobody may hang on it.
+            "socket_timeout": 5.0,
+            "socket_connect_timeout": 2.0,
+            "socket_keepalive": True,
+            "health_check_interval": 10,
+            # For those who send: one try, and the sweepers do the rest.
+            "max_retries": 0,
+            "interval_start": 0,
+            "interval_step": 0.1,
+            "interval_max": 0.2,
+        }
     folder = settings.home.absolute() / "broker"
     return {
         "data_folder_in": str(folder / "queue"),

@@ -1,5 +1,6 @@
 """Settings of a deployment: one frozen value, read once from the environment's mapping by whoever starts a process."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from core.errors import SettingsError
 
 PREFIX = "CERTISET_"
+_MAY_BE_ZERO = ("threads", "rate_limit")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,24 @@ class Settings:
     """largest file that is accepted"""
     max_unpacked_bytes: int = 2**32
     """largest size of a file's arrays in memory"""
+    max_predict_bytes: int = 2**27
+    """largest body of one request for sets"""
+    max_predict_rows: int = 200_000
+    """most rows of one request for sets"""
+    api_keys: str = ""
+    """keys that are accepted beside those in the database, with commas; each has every scope of tenant 'default'"""
+    secret_file: Path = Path()
+    """the secret behind stored keys and prediction ids, shared by all API replicas; empty: HOME/secret"""
+    signing_key_file: Path = Path()
+    """Ed25519 key, PEM, that signs certificates, shared by all workers; empty: HOME/signing.pem"""
+    rate_limit: int = 60_000
+    """requests a minute of one key, on each API process; 0: no limit"""
+    cache_bytes: int = 2**31
+    """memory for predictors that are kept loaded"""
+    queue_rows: int = 100_000
+    """rows that may wait for the inference thread before requests are turned away"""
+    monitor_eta: float = 0.01
+    """chance of contradicting a certificate that is right"""
     device: str = "auto"
     """auto: every GPU that is visible, else the CPU; cpu: the CPU alone"""
     threads: int = 0
@@ -56,8 +76,14 @@ class Settings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, int | float) and (value < 0 or (value == 0 and field.name != "threads")):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise SettingsError(f"{PREFIX}{field.name.upper()} must be finite, not {value}.")
+            if isinstance(value, int | float) and (value < 0 or (value == 0 and field.name not in _MAY_BE_ZERO)):
                 raise SettingsError(f"{PREFIX}{field.name.upper()} must be positive, not {value}.")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise SettingsError(f"{PREFIX}DEVICE must be auto, cpu or cuda, not {self.device!r}.")
+        if self.monitor_eta >= 1:
+            raise SettingsError(f"{PREFIX}MONITOR_ETA must be below 1, not {self.monitor_eta}.")
 
     @property
     def database(self) -> str:
@@ -66,6 +92,14 @@ class Settings:
     @property
     def artifacts(self) -> str:
         return self.artifacts_url or str(self.home.absolute() / "artifacts")
+
+    @property
+    def secret(self) -> Path:
+        return self.secret_file if self.secret_file != Path() else self.home / "secret"
+
+    @property
+    def signing_key(self) -> Path:
+        return self.signing_key_file if self.signing_key_file != Path() else self.home / "signing.pem"
 
     @property
     def embedded_database(self) -> bool:

@@ -9,6 +9,7 @@ from service.commands import budget, jobs, migrate, verify, worker
 from service.commands.errors import CommandError
 
 USAGE_ERROR = 2
+INTERRUPTED = 130
 
 _COMMANDS = (budget, jobs, migrate, verify, worker)
 
@@ -36,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CommandError as error:
         print(f"certiset {options.command}: {error}", file=sys.stderr)
         return USAGE_ERROR
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.
         sys.stderr.close()

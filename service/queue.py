@@ -4,6 +4,7 @@ import logging
 
 from celery import Celery
 
+from core.errors import first_line
 from core.messages import FIT_TASK, QUEUE, broker_url, prepare_broker, transport_options
 from core.settings import Settings
 
@@ -17,6 +18,7 @@ class TaskQueue:
         self._app.conf.update(
             broker_url=broker_url(settings),
             broker_transport_options=transport_options(settings),
+            broker_connection_timeout=2,
             task_serializer="json",
             accept_content=["json"],
         )
@@ -27,7 +29,7 @@ class TaskQueue:
             self._app.send_task(FIT_TASK, args=[calibration_id], queue=QUEUE, ignore_result=True, retry=False)
         except Exception as error:
             # Kombu raises whatever its transports do.
-            _log.warning("%s could not be announced now: %s", calibration_id, error)
+            _log.warning("%s could not be announced now: %s", calibration_id, first_line(error))
             return False
         return True
 

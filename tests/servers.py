@@ -6,6 +6,7 @@ In CI a server that is missing is a failure; on a user's machine it is a skip wi
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -64,6 +65,15 @@ class PrivateRedis:
         wait_until(lambda: _answers(client), 20, "Redis to start")
         client.close()
 
+    def pause(self) -> None:
+        """Connections stay open, and nothing is answered."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
@@ -95,6 +105,18 @@ class PrivatePostgres:
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
 
+    def pause(self) -> None:
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        """To the server and all its backends."""
+        postmaster = int((self._data / "postmaster.pid").read_text().split()[0])
+        for pid in (postmaster, *children_of(postmaster)):
+            os.kill(pid, number)
+
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self._data)
@@ -105,6 +127,16 @@ class PrivatePostgres:
             command, user=self._user, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
         )
         assert done.returncode == 0, done.stderr.decode()
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(int(entry.name))
+    return found
 
 
 def free_port() -> int:

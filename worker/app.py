@@ -15,6 +15,7 @@ def make_app(settings: Settings) -> Celery:
         broker_transport_options=transport_options(settings),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        broker_connection_timeout=2,
         # A message is gone only when its fit has ended; until then another worker may have to take it.
         task_acks_late=True,
         worker_prefetch_multiplier=1,

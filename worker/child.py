@@ -22,7 +22,7 @@ class FittingChild:
     def __init__(self, slot: Slot) -> None:
         self.jobs = 0
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "worker.fitting"],
+            [sys.executable, "-P", "-m", "worker.fitting"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **slot.environment},

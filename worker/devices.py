@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.errors import SettingsError
 from core.settings import Settings
 
 _CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
@@ -45,6 +46,8 @@ class Slots:
 
 def find_slots(settings: Settings, environment: Mapping[str, str], devices: Path = Path("/dev")) -> list[Slot]:
     gpus = _gpus(environment, devices) if settings.device in ("auto", "cuda") else []
+    if settings.device == "cuda" and not gpus:
+        raise SettingsError("CERTISET_DEVICE is cuda, but no GPU is visible here.")
     threads = settings.threads or max(1, cpu_limit() // max(1, len(gpus)))
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     if not gpus:

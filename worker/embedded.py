@@ -19,7 +19,7 @@ _HALF_WRITTEN_SECONDS = 10.0
 class Channel(filesystem.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         folder = Path(self.data_folder_in)
-        for name in sorted(os.listdir(folder)):
+        for name in sorted(os.listdir(folder), key=_age):
             if name.partition(".")[2] != f"{queue}.msg":
                 continue
             file = folder / name
@@ -37,6 +37,12 @@ class Channel(filesystem.Channel):
                 continue
             return content
         raise Empty
+
+
+def _age(name: str) -> tuple[int, str]:
+    """Names begin with the milliseconds at which they were written."""
+    milliseconds = name.partition("_")[0]
+    return (int(milliseconds) if milliseconds.isdigit() else 0, name)
 
 
 class Transport(filesystem.Transport):

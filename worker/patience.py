@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from core.errors import first_line
 from core.store import Store
 from core.store.errors import TRANSIENT
 from core.store.leases import Leases
@@ -26,7 +27,7 @@ def patiently(store: Store, deadline: float, step: Callable[[Leases], T]) -> T:
             with store.writing() as work:
                 return step(work.leases)
         except TRANSIENT as error:
-            _log.warning("The database does not answer: %s", str(error).splitlines()[0])
+            _log.warning("The database does not answer: %s", first_line(error))
             if time.monotonic() + _PAUSE_SECONDS > deadline:
                 raise OutOfReachError from error
             time.sleep(_PAUSE_SECONDS)

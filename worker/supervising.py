@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.errors import first_line
 from core.settings import Settings
 from core.store import Store
 from core.store.errors import TRANSIENT
@@ -36,10 +37,17 @@ class Supervisor:
     store: Store
     slots: Slots
     publisher: Publisher
-    announce: Callable[[str], None]
+    announce: Callable[[str], bool]
+    sign: Callable[[Outcome], Outcome]
+    """puts the issuer's signature on a certificate; the fitting process does not have the key"""
     stopping: threading.Event = field(default_factory=threading.Event)
     """set when the worker shuts down: running fits are given back"""
     _children: dict[str, FittingChild] = field(default_factory=dict)
+    _attempts: set["_Attempt"] = field(default_factory=set)
+    _aside: list[threading.Thread] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
     def run(self, calibration_id: str, wait: float = 60.0) -> bool:
         """Takes a device and the lease, if both are to be had, and works on the calibration until the attempt ends."""
@@ -53,7 +61,12 @@ class Supervisor:
             claim = self._claim(calibration_id)
             if claim is None:
                 return False
-            _Attempt(self, claim, slot, asked).run()
+            attempt = _Attempt(self, claim, slot, asked)
+            self._attempts.add(attempt)
+            try:
+                attempt.run()
+            finally:
+                self._attempts.discard(attempt)
             return True
         finally:
             self.slots.put_back(slot)
@@ -78,9 +91,30 @@ class Supervisor:
         if child is not None:
             child.kill()
 
+    def run_aside(self, calibration_id: str) -> None:
+        """The same without waiting for it, if a device is free."""
+        self._aside = [thread for thread in self._aside if thread.is_alive()]
+        thread = threading.Thread(target=self.run, args=(calibration_id, 0.0), daemon=True)
+        self._aside.append(thread)
+        thread.start()
+
     def close(self) -> None:
+        for thread in self._aside:
+            thread.join(timeout=_STOP_SECONDS)
         for child in list(self._children.values()):
             child.kill()
+
+    def _watch(self) -> None:
+        """Kills what goes on without a lease, even while its thread hangs in a call to the database."""
+        while True:
+            time.sleep(min(0.5, self.settings.lease_seconds / 10))
+            for attempt in list(self._attempts):
+                if time.monotonic() > attempt.renewed + self.settings.lease_seconds:
+                    child = self._children.get(attempt.slot.name)
+                    if child is not None and not attempt.ending:
+                        _log.error("%s: the lease ran out, so the fit is killed", attempt.id)
+                        child.kill()
+                    attempt.ending = True
 
     def _claim(self, calibration_id: str) -> Claim | None:
         try:
@@ -88,7 +122,7 @@ class Supervisor:
                 return work.leases.claim(calibration_id)
         except TRANSIENT as error:
             # Its message may go: a job that nobody took is announced again.
-            _log.warning("%s could not be claimed: %s", calibration_id, str(error).splitlines()[0])
+            _log.warning("%s could not be claimed: %s", calibration_id, first_line(error))
             return None
 
 
@@ -100,6 +134,8 @@ class _Attempt:
         self.started = self.renewed = claimed
         """when the lease was last asked for: it lasts at least so long from then"""
         self.stop_asked: float | None = None
+        self.ending = False
+        """the fit is over; what is left to do is to say so"""
         self.report: dict[str, Any] | None = None
 
     def run(self) -> None:
@@ -109,7 +145,10 @@ class _Attempt:
         except ChildDiedError as error:
             reason = str(error)
             self.supervisor.drop_child(self.slot)
-            self._end("given back", lambda leases: leases.give_back(self.claim, reason))
+            if self.supervisor.stopping.is_set():
+                self._end("given back at shutdown", lambda leases: leases.release(self.claim), announce=True)
+            else:
+                self._end("given back", lambda leases: leases.give_back(self.claim, reason))
         except OutOfReachError:
             # The lease has run out, or soon will; whoever sweeps next puts the job back.
             self.supervisor.drop_child(self.slot)
@@ -176,7 +215,7 @@ class _Attempt:
 
     def _ended(self, message: dict[str, Any]) -> None:
         if "done" in message:
-            outcome = Outcome(**message["done"])
+            outcome = self.supervisor.sign(Outcome(**message["done"]))
             self._end("succeeded", lambda leases: leases.succeed(self.claim, outcome))
         elif "stopped" in message:
             self._end("cancelled", lambda leases: leases.stop(self.claim))
@@ -190,9 +229,11 @@ class _Attempt:
 
     def _end(self, what: str, step: Callable[[Leases], bool], *, announce: bool = False) -> None:
         """Written under the lease's word, so that it counts once, and only while nobody else has the job."""
+        self.ending = True
         held = patiently(self.supervisor.store, time.monotonic() + _END_SECONDS, step)
         _log.info("%s: %s", self.id, what if held else f"not {what}, because the lease was lost")
-        self.supervisor.publisher.publish(self.id, {"phase": "ended"})
+        if held:
+            self.supervisor.publisher.publish(self.id, {"attempt": "ended", "how": what})
         if held and announce:
             self.supervisor.announce(self.id)
 

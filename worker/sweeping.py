@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from core.errors import CertisetError
+from core.errors import CertisetError, first_line
 from core.settings import Settings
 from core.store import Store
 from core.store.errors import TRANSIENT
@@ -22,7 +22,7 @@ _GARBAGE_SECONDS = 600.0
 
 class Sweeper:
     def __init__(
-        self, settings: Settings, store: Store, supervisor: Supervisor, announce: Callable[[str], None]
+        self, settings: Settings, store: Store, supervisor: Supervisor, announce: Callable[[str], bool]
     ) -> None:
         self._settings, self._store, self._supervisor, self._announce = settings, store, supervisor, announce
         self._next_garbage = time.monotonic() + min(_GARBAGE_SECONDS, settings.orphan_seconds)
@@ -36,7 +36,7 @@ class Sweeper:
             try:
                 self.sweep()
             except (*TRANSIENT, CertisetError, OSError) as error:
-                _log.warning("The sweep is put off: %s", str(error).splitlines()[0])
+                _log.warning("The sweep is put off: %s", first_line(error))
             except Exception:
                 _log.exception("The sweep broke off")
 
@@ -45,9 +45,10 @@ class Sweeper:
             swept = work.leases.sweep(self._settings.message_seconds)
         if swept.expired:
             _log.warning("%d leases had run out", swept.expired)
-        for id in swept.announced:
-            self._announce(id)
         self._take_unheard()
+        for id in swept.announced:
+            if not self._announce(id):
+                break
         if time.monotonic() > self._next_garbage:
             self._next_garbage = time.monotonic() + _GARBAGE_SECONDS
             removed = collect_garbage(self._store, self._settings.orphan_seconds)
@@ -59,4 +60,4 @@ class Sweeper:
             unheard = work.leases.overdue(2 * self._settings.message_seconds)
         for id in unheard:
             # In a thread, because it lasts as long as the fit; it does nothing unless a device is free.
-            threading.Thread(target=self._supervisor.run, args=(id, 0.0), daemon=True).start()
+            self._supervisor.run_aside(id)

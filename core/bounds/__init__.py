@@ -10,6 +10,7 @@ predictor.
 
 from core.bounds.beta import beta_log_density, beta_tail
 from core.bounds.binary_kl import binary_kl, kl_inverse, kl_inverse_of_mean
+from core.bounds.confidence_sequence import miscoverage_interval
 from core.bounds.coverage import PosteriorBound, RankBound, kl_budget, largest_rank, miscoverage_bound
 from core.bounds.efficiency import (
     EfficiencyBound,
@@ -43,6 +44,7 @@ __all__ = [
     "kl_inverse_of_mean",
     "largest_rank",
     "miscoverage_bound",
+    "miscoverage_interval",
     "monte_carlo_mean",
     "per_draw_budget",
     "per_draw_efficiency_bound",

@@ -108,6 +108,7 @@ class Certificate:
     efficiency: Efficiency
     provenance: Provenance
     signature: str | None = None
+    """ed25519:PUBLIC KEY:SIGNATURE, in base64"""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -137,6 +138,6 @@ class Certificate:
         """What ``id`` must be: the certificate's name is made of its content."""
         return f"cert-{self.digest[:20]}"
 
-    def verify(self) -> Verification:
-        """Recomputes every promise from the certificate's own numbers."""
-        return verify(self)
+    def verify(self, trusted_key: str | None = None) -> Verification:
+        """Recomputes every promise from the certificate's own numbers, and checks the signature."""
+        return verify(self, trusted_key)

@@ -18,6 +18,7 @@ from core.bounds import (
     vovk_2a,
     vovk_2b,
 )
+from core.certificate.signing import signed_by
 from core.certificate.statement import ASSUMPTIONS, statement
 
 if TYPE_CHECKING:
@@ -49,15 +50,27 @@ class Verification:
         return {"valid": self.valid, "checks": [vars(check) for check in self.checks]}
 
 
-def verify(certificate: "Certificate") -> Verification:
-    """Every number that follows from others is recomputed and compared; every other is held to its domain."""
+def verify(certificate: "Certificate", trusted_key: str | None = None) -> Verification:
+    """Every number that follows from others is recomputed and compared; every other is held to its domain.
+
+    A signature, if there is one, must hold; with a trusted public key, in base64, it must be there and be that key's.
+    """
     try:
         checks = [*_form(certificate), *_union(certificate)]
         if all(check.ok for check in checks):
             checks += [*_coverage(certificate), *_efficiency(certificate)]
     except (ArithmeticError, LookupError, ValueError, TypeError) as error:
         checks = [Check("numbers", False, "numbers within their domains", str(error))]
-    return Verification(checks)
+    return Verification([*checks, *_signature(certificate, trusted_key)])
+
+
+def _signature(certificate: "Certificate", trusted_key: str | None) -> list[Check]:
+    if certificate.signature is None and trusted_key is None:
+        return []
+    found = signed_by(certificate)
+    if trusted_key is None:
+        return [Check("signature", found is not None, "one that holds", found)]
+    return [Check("signature", found == trusted_key, trusted_key, found)]
 
 
 def spent(certificate: "Certificate", whole: float) -> float:

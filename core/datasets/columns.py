@@ -26,6 +26,8 @@ class Columns:
         if target not in places and len(wanted) == 1:
             numbered = [name for name in names if re.fullmatch(rf"{re.escape(target)}_\d+", name)]
             wanted = sorted(numbered, key=lambda name: int(name.rsplit("_", 1)[1])) or wanted
+        if len(set(wanted)) < len(wanted):
+            raise DataError(f"The target names a column twice: {target}.")
         missing = [name for name in wanted if name not in places]
         if missing:
             shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")

@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from core.datasets.limits import Limits
 from core.errors import DataError
 
 _BLOCK_BYTES = 2**23
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
 def read_csv(file: Path, target: str, limits: Limits) -> DatasetArrays:
@@ -91,11 +93,10 @@ def _row(row: int, number: int, text: str, columns: Columns) -> list[float]:
         where = f"Row {row} (line {number}), column {name!r}"
         if not cell.strip():
             raise DataError(f"{where} is empty: every cell must hold a number.")
-        try:
-            value = float(cell)
-        except ValueError:
+        if not _NUMBER.fullmatch(cell.strip()):
             shown = cell.strip() if len(cell) < 40 else cell.strip()[:40] + "..."
-            raise DataError(f"{where} holds {shown!r}, which is not a number.") from None
+            raise DataError(f"{where} holds {shown!r}, which is not a number.")
+        value = float(cell)
         if not np.isfinite(value):
             raise DataError(f"{where} holds {cell.strip()}, and every number must be finite.")
         values.append(value)

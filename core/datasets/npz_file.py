@@ -3,7 +3,7 @@
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -18,14 +18,25 @@ _STORED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def read_npz(file: Path, target: str, limits: Limits) -> DatasetArrays:
+    arrays = read_arrays(file, ["x", target], limits)
+    return DatasetArrays.checked(arrays["x"], arrays[target])
+
+
+def read_arrays(
+    source: Path | BinaryIO, names: list[str], limits: Limits, optional: tuple[str, ...] = ()
+) -> dict[str, NDArray[Any]]:
+    """The arrays of these names; those that are optional may be missing."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            members = {name: _entry(archive, name) for name in ("x", target)}
-            limits.check_unpacked(sum(entry.file_size for entry in members.values()))
-            x, y = (_array(archive, members[name], name, limits) for name in ("x", target))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        with zipfile.ZipFile(source) as archive:
+            present = {entry.filename.removesuffix(".npy") for entry in archive.infolist()}
+            wanted = [*names, *(name for name in optional if name in present)]
+            entries = {name: _entry(archive, name) for name in wanted}
+            limits.check_unpacked(sum(entry.file_size for entry in entries.values()))
+            return {name: _array(archive, entry, name, limits) for name, entry in entries.items()}
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise DataError(f"The file is not a whole .npz file: {error}.") from None
-    return DatasetArrays.checked(x, y)
 
 
 def _entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -46,7 +57,8 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: 
             shape, _, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(
                 stream, max_header_size=_HEADER
             )
-        except (ValueError, EOFError, SyntaxError, TypeError, OverflowError) as error:
+        except Exception as error:
+            # NumPy parses headers with Python's own parser, which has many ways to say no.
             raise DataError(f"The array {name} has a header that NumPy cannot read: {_first(error)}.") from None
     if dtype.kind not in "biuf":
         what = "Python objects, which are never unpickled here" if dtype.hasobject else str(dtype)

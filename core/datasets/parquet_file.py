@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from core.datasets.arrays import DatasetArrays
 from core.datasets.columns import Columns
 from core.datasets.limits import Limits
-from core.errors import DataError
+from core.errors import DataError, first_line
 
 _ROWS_AT_ONCE = 65_536
+_VALUES_AT_ONCE = 2**23
 
 
 def read_parquet(file: Path, target: str, limits: Limits) -> DatasetArrays:
@@ -23,10 +24,12 @@ def read_parquet(file: Path, target: str, limits: Limits) -> DatasetArrays:
             metadata = table.metadata
             limits.check_columns(metadata.num_columns)
             limits.check_unpacked(_claimed(metadata))
-            columns = Columns.of(table.schema_arrow.names, target, limits)
-            return _read(table, columns, limits)
+            schema = table.schema_arrow
+            for field in schema:
+                _check_type(field.name, field.type)
+            return _read(table, Columns.of(schema.names, target, limits), limits)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"The file is not a whole Parquet file: {str(error).splitlines()[0]}.") from None
+        raise DataError(f"The file is not a whole Parquet file: {first_line(error).rstrip('.')}.") from None
 
 
 def _claimed(metadata: Any) -> int:
@@ -39,7 +42,8 @@ def _claimed(metadata: Any) -> int:
 def _read(table: Any, columns: Columns, limits: Limits) -> DatasetArrays:
     parts: dict[int, list[NDArray[Any]]] = {place: [] for place in range(len(columns.names))}
     rows = size = 0
-    for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE):
+    a_row = _claimed(table.metadata) // 8 // max(1, table.metadata.num_rows)
+    for batch in table.iter_batches(batch_size=max(1, min(_ROWS_AT_ONCE, _VALUES_AT_ONCE // max(1, a_row)))):
         for place, name in enumerate(columns.names):
             array = _numbers(batch.column(place), name, rows)
             parts[place].append(array)
@@ -62,25 +66,37 @@ def _joined(whole: dict[int, NDArray[Any]], places: list[int]) -> NDArray[Any]:
     return np.concatenate([whole[place].reshape(len(whole[place]), -1) for place in places], axis=1)
 
 
-def _numbers(column: Any, name: str, before: int) -> NDArray[Any]:
-    """(rows, ...) of a column's piece; lists nest to any depth."""
+def _check_type(name: str, kind: Any) -> None:
+    """Before anything is decoded: a small file can hold a string that unpacks to gigabytes."""
+    leaf = kind
+    while _is_list(leaf):
+        leaf = leaf.value_type
+    if not (pa.types.is_boolean(leaf) or pa.types.is_integer(leaf) or pa.types.is_floating(leaf)):
+        raise DataError(f"Column {name!r} holds {kind}, not numbers.")
+
+
+def _is_list(kind: Any) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _numbers(column: Any, name: str, before: int, width: int = 1) -> NDArray[Any]:
+    """(rows, ...) of a column's piece; lists nest to any depth. ``width`` values make a row."""
     if column.null_count:
-        row = before + int(np.argmax(np.asarray(column.is_null()))) + 1
+        row = before + int(np.argmax(np.asarray(column.is_null()))) // width + 1
         raise DataError(f"Row {row}, column {name!r} is empty: every cell must hold a number.")
-    kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if _is_list(column.type):
         lengths = set(pc.list_value_length(column).to_pylist())
         if len(lengths) != 1:
             raise DataError(f"Column {name!r} has lists of different lengths.")
-        inner = _numbers(column.flatten(), name, before)
-        return inner.reshape(len(column), next(iter(lengths)), *inner.shape[1:])
-    if pa.types.is_boolean(kind):
+        length = next(iter(lengths))
+        inner = _numbers(column.flatten(), name, before, width * max(1, length))
+        return inner.reshape(len(column), length, *inner.shape[1:])
+    if pa.types.is_boolean(column.type):
         return np.asarray(column.cast(pa.uint8()))
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise DataError(f"Column {name!r} holds {kind}, not numbers.")
     array = np.asarray(column)
     if array.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(array))
         if len(bad):
-            raise DataError(f"Row {before + int(bad[0]) + 1}, column {name!r} is {array[bad[0]]}, which is not finite.")
+            row = before + int(bad[0]) // width + 1
+            raise DataError(f"Row {row}, column {name!r} is {array[bad[0]]}, which is not finite.")
     return array

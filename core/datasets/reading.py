@@ -24,8 +24,8 @@ def read_dataset(file: Path, filename: str, target: str = "y", limits: Limits | 
     kind = Path(filename).suffix.lower()
     if kind not in KINDS:
         raise FileKindError(f"{filename or 'The file'} is not one of {', '.join(KINDS)}.")
-    if not target.strip():
-        raise DataError("target must name a column.")
+    if not target.strip() or (target == "x" and kind in (".npz", ".json")):
+        raise DataError("target must name the column or array of y.")
     try:
         return KINDS[kind](file, target, limits or Limits())
     except MemoryError:

@@ -6,10 +6,12 @@ from typing import Any
 
 from safetensors.torch import save
 
+from core.intake.entering import enter
 from core.models import Manifest, Model
 from core.store.identifiers import new_id
 from core.store.records import ModelRecord
-from core.store.store import Store
+from core.store.store import Store, Transaction
+from core.store.text import printable
 
 
 def add_model(
@@ -25,22 +27,21 @@ def add_model(
     digest = model.sha256
     with store.reading() as work:
         known = work.models.of_content(tenant, digest)
-    if known is not None:
+    if known is not None and store.artifacts.intact(known.artifact):
         return known, False
     content = save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
-    artifact = store.artifacts.put(content)
-    with store.writing() as work:
-        known = work.models.of_content(tenant, digest)
-        if known is not None:
-            return known, False
-        made = ModelRecord(
-            id=new_id("mod"),
-            tenant=tenant,
-            name=model.manifest.name[:200],
-            task=model.manifest.task,
-            manifest=model.manifest.to_json(),
-            sha256=digest,
-            artifact=artifact,
-            bytes=len(content),
-        )
-        return work.models.add(made), True
+    made = ModelRecord(
+        id=new_id("mod"),
+        tenant=tenant,
+        name=printable(model.manifest.name, 200),
+        task=model.manifest.task,
+        manifest=model.manifest.to_json(),
+        sha256=digest,
+        artifact=store.artifacts.put(content),
+        bytes=len(content),
+    )
+
+    def known_before(work: Transaction) -> ModelRecord | None:
+        return work.models.of_content(tenant, digest)
+
+    return enter(store, known_before, lambda work: work.models.add(made))

@@ -26,6 +26,7 @@ from core.errors import DamagedFileError, SettingsError, StoreError
 
 _PIECE = 2**20
 _NAME = re.compile(r"[0-9a-f]{64}")
+_OURS = re.compile(r"tmp/[0-9a-f]{32}|([0-9a-f]{2})/\1[0-9a-f]{62}")
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -86,27 +87,30 @@ class Artifacts:
         return bool(self._fs.exists(self._path(name)))
 
     def files(self) -> Iterator[StoredFile]:
-        """All files below the root, temporary ones too."""
+        """Our files, temporary ones too. Whatever else lies below the root is not ours to look at."""
         self._fs.invalidate_cache()
         for path, entry in self._fs.find(self._root, detail=True).items():
-            last = path.rsplit("/", 1)[-1]
-            named = _NAME.fullmatch(last) and path.endswith(self._path(last).removeprefix(self._root))
-            yield StoredFile(path, last if named else None, _modified(entry))
+            inner = path.removeprefix(self._root).lstrip("/")
+            if _OURS.fullmatch(inner):
+                temporary = inner.startswith("tmp/")
+                yield StoredFile(path, None if temporary else inner.split("/")[1], _modified(entry))
 
     def discard(self, file: StoredFile, older_than: float) -> bool:
         """Removes a file that nobody names, unless it was written anew since it was listed."""
-        if not self._is_local:
-            self._remove_quietly(file.path)
-            return True
-        # Taken away first and looked at then: a writer that renamed its file here meanwhile gets it back.
-        trash = Path(self._root) / "tmp" / uuid.uuid4().hex
+        self._fs.invalidate_cache()
         try:
-            Path(file.path).rename(trash)
-            if trash.stat().st_mtime > time.time() - older_than:
-                trash.rename(file.path)
+            if _modified(self._fs.info(file.path)) > time.time() - older_than:
                 return False
-            trash.unlink()
+            self._fs.rm_file(file.path)
         except FileNotFoundError:
+            return False
+        return True
+
+    def intact(self, name: str) -> bool:
+        """Whether the file is there and is what was written."""
+        try:
+            self.get(name)
+        except DamagedFileError:
             return False
         return True
 
@@ -138,7 +142,9 @@ class Artifacts:
 
 def _write_local(temporary: Path, final: Path, content: bytes) -> None:
     temporary.parent.mkdir(parents=True, exist_ok=True)
-    final.parent.mkdir(parents=True, exist_ok=True)
+    if not final.parent.exists():
+        final.parent.mkdir(parents=True, exist_ok=True)
+        _sync_folder(final.parent.parent)
     with temporary.open("xb") as stream:
         for start in range(0, len(content), _PIECE):
             stream.write(content[start : start + _PIECE])
@@ -146,7 +152,11 @@ def _write_local(temporary: Path, final: Path, content: bytes) -> None:
         os.fsync(stream.fileno())
     temporary.rename(final)
     # The rename itself must survive a power cut, too.
-    folder = os.open(final.parent, os.O_RDONLY)
+    _sync_folder(final.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:

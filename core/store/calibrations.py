@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from core.errors import NotFoundError, StoreError
@@ -10,6 +10,7 @@ from core.store.clock import now
 from core.store.identifiers import new_id
 from core.store.paging import Page, page_of
 from core.store.records import FINISHED, Calibration, Dataset, ModelRecord
+from core.store.text import printable
 
 
 class Calibrations:
@@ -30,7 +31,7 @@ class Calibrations:
         made = Calibration(
             id=new_id("cal"),
             tenant=dataset.tenant,
-            name=name,
+            name=printable(name, 200),
             dataset_id=dataset.id,
             model_id=model.id,
             dataset_artifact=dataset.artifact,
@@ -98,6 +99,7 @@ class Calibrations:
                 finished_at=None,
                 not_before=now(),
                 announced_at=now(),
+                announcements=0,
             )
             .returning(Calibration.id)
         ).first()
@@ -105,6 +107,11 @@ class Calibrations:
         if taken is None:
             raise StoreError(f"Calibration {id} is {found.status}: only a failed or cancelled one can be tried again.")
         return found
+
+    def counts(self) -> dict[str, int]:
+        """How many there are of each status, of all tenants."""
+        counted = self._session.execute(select(Calibration.status, func.count()).group_by(Calibration.status))
+        return {status: int(number) for status, number in counted}
 
     def uses_dataset(self, dataset_id: str) -> bool:
         """Whether an unfinished calibration still needs the data."""

@@ -1,11 +1,11 @@
 """Certificates: written once with their predictor, never changed."""
 
-from sqlalchemy import select, tuple_
+from sqlalchemy import exists, select, tuple_
 from sqlalchemy.orm import Session
 
 from core.errors import NotFoundError
 from core.store.paging import Page
-from core.store.records import CertificateRecord
+from core.store.records import CertificateRecord, Monitor
 
 
 class Certificates:
@@ -27,6 +27,7 @@ class Certificates:
         model_id: str | None = None,
         alpha: float | None = None,
         bound: str | None = None,
+        contradicted: bool | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[CertificateRecord]:
@@ -42,6 +43,13 @@ class Certificates:
         ):
             if value is not None:
                 chosen = chosen.where(column == value)
+        if contradicted is not None:
+            against = exists().where(
+                Monitor.tenant == record.tenant,
+                Monitor.predictor_id == record.predictor_id,
+                Monitor.contradicted_at.is_not(None),
+            )
+            chosen = chosen.where(against if contradicted else ~against)
         if cursor is not None:
             after = self._session.get(record, (tenant, cursor))
             if after is None:

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from core.errors import SettingsError
 
-_BUSY_MILLISECONDS = 30_000
+_BUSY_MILLISECONDS = 10_000
 _IMMEDIATE = "certiset_immediate"
 
 
@@ -58,7 +58,13 @@ class Database:
 def _engine(url: Any, is_sqlite: bool) -> Engine:
     if not is_sqlite:
         # A connection that died with the server is noticed before it is used; one that hangs, within seconds.
-        patience = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "tcp_user_timeout": 10_000}
+        patience = {
+            "connect_timeout": 5,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "tcp_user_timeout": 10_000,
+            "options": "-c statement_timeout=20000 -c lock_timeout=10000",
+        }
         return create_engine(url, pool_pre_ping=True, connect_args=patience)
     engine = create_engine(url, connect_args={"check_same_thread": False})
 
@@ -69,7 +75,7 @@ def _engine(url: Any, is_sqlite: bool) -> Engine:
         cursor = connection.cursor()
         cursor.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
         cursor.execute("pragma journal_mode = wal")
-        cursor.execute("pragma synchronous = normal")
+        cursor.execute("pragma synchronous = full")
         cursor.close()
 
     @event.listens_for(engine, "begin")

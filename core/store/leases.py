@@ -19,6 +19,9 @@ from sqlalchemy.orm import Session
 from core.store.clock import now
 from core.store.predictors import Outcome, Predictors
 from core.store.records import Calibration
+from core.store.text import printable
+
+_DOUBLINGS = 7
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,13 @@ class Leases:
         taken = self._session.execute(
             update(Calibration)
             .where(Calibration.id == id, Calibration.status == "queued", Calibration.not_before <= now())
+            .where(Calibration.cancel_requested.is_(False))
             .values(
                 status="running",
                 attempts=Calibration.attempts + 1,
                 lease_owner=owner,
                 lease_until=now() + self._lease_seconds,
+                announcements=0,
                 started_at=func.coalesce(Calibration.started_at, now()),
             )
             .returning(Calibration.id)
@@ -101,16 +106,24 @@ class Leases:
 
     def fail(self, claim: Claim, reason: str) -> bool:
         """No further attempt would do better."""
-        return self._end(claim, {"status": "failed", "error": reason})
+        return self._end(claim, {"status": "failed", "error": printable(reason)})
 
     def give_back(self, claim: Claim, reason: str) -> bool:
         """The attempt came to nothing: queued again after a pause, or failed if it was the last one."""
-        return self._put_back(self._ours(claim), reason) > 0
+        return self._put_back(self._ours(claim), printable(reason)) > 0
 
     def release(self, claim: Claim) -> bool:
-        """The worker is shutting down: queued again at once, and the attempt does not count."""
-        values = {"attempts": Calibration.attempts - 1, "not_before": now(), "announced_at": now(), "progress": None}
-        return self._end(claim, {"status": "queued", **values}, finished=False)
+        """The worker is shutting down: queued again at once, or cancelled if so asked; the attempt does not count."""
+        cancelled = Calibration.cancel_requested
+        values = {
+            "status": case((cancelled, "cancelled"), else_="queued"),
+            "finished_at": case((cancelled, now()), else_=None),
+            "attempts": Calibration.attempts - 1,
+            "not_before": now(),
+            "announced_at": now(),
+            "progress": None,
+        }
+        return self._end(claim, values)
 
     def sweep(self, message_seconds: float) -> Swept:
         """Puts back what was lost: jobs whose lease ran out, and queued jobs whose message nobody took."""
@@ -119,13 +132,17 @@ class Leases:
             "The worker that was fitting this calibration disappeared: killed, out of memory, or cut off.",
             pause=False,
         )
-        # Jobs that were just put back are due at once; others when their last message is old.
+        # Jobs that were just put back are due at once. Others when their last message is old, each time twice as old:
+        # most of them only wait behind others, and their messages must not pile up.
         overdue = (Calibration.status == "queued") & (Calibration.not_before <= now())
-        unheard = (Calibration.announced_at < now() - message_seconds) | (
-            Calibration.announced_at < Calibration.not_before
-        )
+        doublings = case((Calibration.announcements < _DOUBLINGS, Calibration.announcements), else_=_DOUBLINGS)
+        patience = message_seconds * literal(1).bitwise_lshift(doublings)
+        unheard = (Calibration.announced_at < now() - patience) | (Calibration.announced_at < Calibration.not_before)
         announced = self._session.scalars(
-            update(Calibration).where(overdue, unheard).values(announced_at=now()).returning(Calibration.id)
+            update(Calibration)
+            .where(overdue, unheard)
+            .values(announced_at=now(), announcements=Calibration.announcements + 1)
+            .returning(Calibration.id)
         )
         return Swept(sorted(announced), expired)
 
@@ -146,10 +163,8 @@ class Leases:
             & (Calibration.lease_owner == claim.owner)
         )
 
-    def _end(self, claim: Claim, values: dict[str, Any], *, finished: bool = True) -> bool:
-        values = {**values, "lease_owner": None, "lease_until": None}
-        if finished:
-            values["finished_at"] = now()
+    def _end(self, claim: Claim, values: dict[str, Any]) -> bool:
+        values = {"finished_at": now(), **values, "lease_owner": None, "lease_until": None}
         ended = self._session.execute(
             update(Calibration).where(self._ours(claim)).values(values).returning(Calibration.id)
         )
@@ -168,6 +183,7 @@ class Leases:
                 lease_owner=None,
                 lease_until=None,
                 progress=None,
+                announcements=0,
                 not_before=now() + wait,
                 finished_at=case((Calibration.cancel_requested | last, now()), else_=None),
             )

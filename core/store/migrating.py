@@ -19,8 +19,11 @@ def migrate(database: Database) -> tuple[str | None, str]:
     engine = database.engine.execution_options(certiset_immediate=True)
     with engine.begin() as connection:
         if not database.is_sqlite:
+            connection.execute(text("set local statement_timeout = 0; set local lock_timeout = 0"))
             connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         before = _revision(connection)
+        if before is not None and before not in _known():
+            raise _newer(before)
         config = _config()
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
@@ -34,16 +37,23 @@ def require_current(database: Database) -> None:
     if found is None:
         raise StoreError("The database is empty: run 'certiset migrate' first.")
     if found != head():
-        known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-        if found in known:
+        if found in _known():
             raise StoreError(f"The database is at revision {found}, not {head()}: run 'certiset migrate' first.")
-        raise StoreError(f"The database is at revision {found}, which a newer certiset made: install that version.")
+        raise _newer(found)
 
 
 def head() -> str:
     revision = ScriptDirectory.from_config(_config()).get_current_head()
     assert revision is not None
     return revision
+
+
+def _known() -> set[str]:
+    return {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+
+
+def _newer(revision: str) -> StoreError:
+    return StoreError(f"The database is at revision {revision}, which a newer certiset made: install that version.")
 
 
 def _revision(connection: Connection) -> str | None:

@@ -70,6 +70,11 @@ class Predictors:
             raise NotFoundError(f"There is no predictor {id}.")
         return found
 
+    def set_serving(self, tenant: str, id: str, serve: str) -> PredictorRecord:
+        found = self.get(tenant, id)
+        found.serve = serve
+        return found
+
     def list(self, tenant: str, *, limit: int = 50, cursor: str | None = None) -> Page[PredictorRecord]:
         """Newest first. Ids say nothing about age here, so the cursor is the calibration's."""
         chosen = select(PredictorRecord).where(PredictorRecord.tenant == tenant)

@@ -124,6 +124,8 @@ class Calibration(Record):
     """a retry waits until then"""
     announced_at: Mapped[float] = mapped_column(default=now())
     """when the last message was sent"""
+    announcements: Mapped[int] = mapped_column(default=0)
+    """messages since the last attempt, beside the first one"""
     progress: Mapped[dict[str, Any] | None]
     reports: Mapped[int] = mapped_column(default=0)
     """counts the reports, so that a watcher knows which one it has seen"""
@@ -151,6 +153,8 @@ class PredictorRecord(Record):
     """manifest and scoring: how the artifact's tensors are to be read"""
     artifact: Mapped[str] = mapped_column(_Id, index=True)
     certificate_id: Mapped[str] = mapped_column(_Id)
+    serve: Mapped[str] = mapped_column(String(20), default="random")
+    """random: a member is drawn for each input; best: always the one with the smallest certified size"""
     created_at: Mapped[float] = mapped_column(default=now())
 
 
@@ -169,3 +173,34 @@ class CertificateRecord(Record):
     document: Mapped[str] = mapped_column(Text)
     """the certificate as JSON text, byte for byte as it was issued"""
     created_at: Mapped[float] = mapped_column(default=now())
+
+
+class OutcomeRecord(Record):
+    """That an outcome was counted: its prediction's number, so that it counts once, and whether it was a miss."""
+
+    __tablename__ = "outcomes"
+    __table_args__ = (Index(None, "tenant", "predictor_id", "number"),)
+
+    tenant: Mapped[str] = mapped_column(_Id, primary_key=True)
+    prediction: Mapped[str] = mapped_column(_Id, primary_key=True)
+    """the random number in the prediction's id"""
+    predictor_id: Mapped[str] = mapped_column(_Id)
+    number: Mapped[int] = mapped_column(BigInteger)
+    """counts the outcomes of a predictor from 1 on"""
+    misses: Mapped[int] = mapped_column(BigInteger)
+    """among the outcomes so far, this one included"""
+    created_at: Mapped[float] = mapped_column(default=now())
+
+
+class Monitor(Record):
+    """What the outcomes so far say about a predictor's certificate."""
+
+    __tablename__ = "monitors"
+
+    tenant: Mapped[str] = mapped_column(_Id, primary_key=True)
+    predictor_id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    outcomes: Mapped[int] = mapped_column(BigInteger, default=0)
+    misses: Mapped[int] = mapped_column(BigInteger, default=0)
+    log_peak: Mapped[float] = mapped_column(default=0.0)
+    """logarithm of the largest capital so far"""
+    contradicted_at: Mapped[float | None]

@@ -15,6 +15,7 @@ from core.store.keys import ApiKeys
 from core.store.leases import Leases
 from core.store.migrating import migrate, require_current
 from core.store.models import Models
+from core.store.outcomes import Outcomes
 from core.store.predictors import Predictors
 
 
@@ -30,6 +31,7 @@ class Transaction:
         self.leases = Leases(session, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
         self.predictors = Predictors(session)
         self.certificates = Certificates(session)
+        self.outcomes = Outcomes(session)
 
 
 class Store:

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from core.errors import CertisetError
+from core.errors import CertisetError, first_line
 from core.store import Store
+from core.store.errors import TRANSIENT
 from core.store.records import FINISHED, STATUSES, Calibration
 from service.commands.errors import CommandError
 from service.commands.settings import add_home, open_store, read_settings
@@ -61,6 +62,8 @@ def _runner(action: Callable[[argparse.Namespace, Store], int]) -> Callable[[arg
             return action(options, store)
         except CertisetError as error:
             raise CommandError(str(error)) from None
+        except TRANSIENT as error:
+            raise CommandError(f"The database cannot be reached: {first_line(error)}") from None
         finally:
             store.close()
 
@@ -91,11 +94,16 @@ def _show(options: argparse.Namespace, store: Store) -> int:
 
 def _watch(options: argparse.Namespace, store: Store) -> int:
     live = sys.stdout.isatty() and not options.json
-    seen: tuple[str, int] | None = None
+    seen: tuple[str, int, bool] | None = None
     while True:
-        record = _find(store, options.id)
-        if (record.status, record.reports) != seen:
-            seen = (record.status, record.reports)
+        try:
+            record = _find(store, options.id)
+        except TRANSIENT:
+            # The database restarts; the job goes on, and so does the watching.
+            time.sleep(1)
+            continue
+        if (record.status, record.reports, record.cancel_requested) != seen:
+            seen = (record.status, record.reports, record.cancel_requested)
             text = json.dumps(calibration_json(record)) if options.json else progress_line(record)
             print(f"\r\x1b[2K{text}" if live else text, end="" if live else "\n", flush=True)
         if record.status in FINISHED:

@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from core.errors import CertisetError
+from core.errors import CertisetError, first_line
 from core.store import Database
 from core.store.errors import TRANSIENT
 from core.store.migrating import migrate
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     except CertisetError as error:
         raise CommandError(str(error)) from None
     except TRANSIENT as error:
-        raise CommandError(f"The database cannot be reached: {str(error).splitlines()[0]}") from None
+        raise CommandError(f"The database cannot be reached: {first_line(error)}") from None
     if options.json:
         print(json.dumps({"before": before, "after": after}))
     elif before == after:

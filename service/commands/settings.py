@@ -5,7 +5,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import CertisetError
+from core.errors import CertisetError, first_line
 from core.settings import Settings
 from core.store import Store
 from core.store.errors import TRANSIENT
@@ -32,4 +32,4 @@ def open_store(settings: Settings) -> Store:
     except CertisetError as error:
         raise CommandError(str(error)) from None
     except TRANSIENT as error:
-        raise CommandError(f"The database cannot be reached: {str(error).splitlines()[0]}") from None
+        raise CommandError(f"The database cannot be reached: {first_line(error)}") from None

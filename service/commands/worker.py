@@ -32,4 +32,4 @@ def run(options: argparse.Namespace) -> int:
     if options.home is not None:
         environment["CERTISET_HOME"] = str(options.home.absolute())
     # Takes this process over: signals reach the worker itself, and nothing of the command line stays in memory.
-    os.execve(sys.executable, [sys.executable, "-m", "worker"], environment)
+    os.execve(sys.executable, [sys.executable, "-P", "-m", "worker"], environment)

@@ -104,6 +104,8 @@ CSV_FLAWS = {
     "a,y\n1,0\n,1\n": r"Row 2 \(line 3\), column 'a' is empty",
     "a,y\n1,0\nnan,1\n": r"Row 2 \(line 3\), column 'a' holds nan",
     "a,y\n1,0\n1e999,1\n": "finite",
+    "a,y\n1,0\n1_000,1\n": "holds '1_000', which is not a number",
+    "a,y\n1,0\n\u0661,1\n": "which is not a number",
     "a,y\n1,0\n\n\n1,2,3\n": r"Row 2 \(line 5\) has 3 cells",
     "a,b\n1,0\n": "no column 'y'",
     "y\n1\n": "no column left for x",
@@ -233,6 +235,9 @@ def header(shape: str, descr: str = "'<f8'") -> bytes:
         (header("(2, 2)", "'|S4'") + bytes(32), "must hold numbers"),
         (header("__import__('os')"), "cannot read"),
         (b"", "cannot read"),
+        (header("(2, 2)", "('<f8',)") + bytes(32), "cannot read|must hold numbers"),
+        (header("((((((((((2"), "cannot read"),
+        (header("(2, 2)", "'<f8'][0"), "cannot read"),
     ],
 )
 def test_a_header_that_lies_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
@@ -269,6 +274,9 @@ def test_flaws_in_parquet_are_named(tmp_path: Path) -> None:
         ({"a": ["u", "v"], "y": [0, 1]}, "Column 'a' holds string, not numbers"),
         ({"x": [[1.0], [1.0, 2.0]], "y": [0, 1]}, "lists of different lengths"),
         ({"a": [1.0, 2.0]}, "no column 'y'"),
+        ({"x": [[1.0, 2.0], [3.0, None]], "y": [0, 1]}, "Row 2, column 'x' is empty"),
+        ({"x": [[1.0, 2.0], [3.0, float("nan")]], "y": [0, 1]}, "Row 2, column 'x' is nan"),
+        ({"x": [[[1.0], [2.0]], None], "y": [0, 1]}, "Row 2, column 'x' is empty"),
     ):
         pq.write_table(pa.table(table), file)
         with pytest.raises(DataError, match=words):
@@ -286,6 +294,25 @@ def test_parquet_that_unpacks_too_large_is_refused_by_its_footer(tmp_path: Path)
     assert file.stat().st_size < 10**5
     with pytest.raises(DataError, match="unpacks to"):
         read(file, limits=Limits(unpacked_bytes=10**6))
+
+
+def test_a_long_string_that_is_repeated_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    """Dictionary-encoded, a gigabyte fits into a small file."""
+    file = tmp_path / "d.parquet"
+    text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(50_000, dtype=np.int32)), pa.array(["x" * 20_000]))
+    pq.write_table(pa.table({"a": text, "y": np.zeros(50_000)}), file)
+    before = pa.total_allocated_bytes()
+    with pytest.raises(DataError, match=r"Column 'a' holds dictionary|Column 'a' holds string|unpacks to"):
+        read(file)
+    assert pa.total_allocated_bytes() - before < 2**24
+
+
+def test_targets_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    for kind in (".npz", ".json"):
+        with pytest.raises(DataError, match="target must name the column or array of y"):
+            read(write(tmp_path, kind), target="x")
+    with pytest.raises(DataError, match="twice"):
+        read(write(tmp_path, ".csv"), target="y,y")
 
 
 def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:

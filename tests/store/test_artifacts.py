@@ -180,12 +180,24 @@ def test_garbage_is_what_no_record_names_and_is_old_enough(tmp_path: Path) -> No
     store = a_store(tmp_path)
     named, unnamed = store.artifacts.put(b"named"), store.artifacts.put(b"unnamed")
     a_dataset(store, artifact=named)
-    left = tmp_path / "artifacts" / "tmp" / "left-by-a-killed-writer"
+    left = tmp_path / "artifacts" / "tmp" / ("0" * 32)
     left.write_bytes(b"half")
     assert orphans(store, older_than=60) == []
     assert {file.sha256 for file in orphans(store, older_than=-1)} == {unnamed, None}
     assert len(collect_garbage(store, older_than=-1)) == 2
     assert [file.sha256 for file in store.artifacts.files()] == [named]
+    store.close()
+
+
+def test_files_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
+    store = a_store(tmp_path)
+    store.artifacts.put(b"ours")
+    others = [tmp_path / "artifacts" / name for name in ("payroll.xlsx", "ab/other.db", "tmp/notes.txt", "a" * 64)]
+    for other in others:
+        other.parent.mkdir(exist_ok=True)
+        other.write_bytes(b"theirs")
+    assert len(collect_garbage(store, older_than=-1)) == 1
+    assert all(other.exists() for other in others)
     store.close()
 
 

@@ -96,6 +96,7 @@ class LeaseMachine(RuleBasedStateMachine):
         found = state(self.store, self.calibration)
         assert found.attempts <= 3
         assert (found.status == "running") == (self.current is not None)
+        assert not (found.status == "queued" and found.cancel_requested), "a cancelled calibration waits to be fitted"
         assert self.successes == (found.status == "succeeded")
         if self.ended is not None:
             assert found.status == self.ended, "a finished calibration changed"

@@ -194,6 +194,39 @@ def test_a_worker_that_shuts_down_gives_its_job_back_without_counting_the_attemp
     assert again.calibration.attempts == 1
 
 
+def test_a_cancelled_job_whose_worker_shuts_down_ends_cancelled(store: Store) -> None:
+    calibration = a_calibration(store)
+    held = claimed(store, calibration)
+    with store.writing() as work:
+        work.calibrations.cancel(calibration.id)
+        assert work.leases.release(held)
+    found = state(store, calibration)
+    assert found.status == "cancelled"
+    assert found.finished_at is not None
+
+
+def test_messages_of_a_job_that_waits_for_long_do_not_pile_up(store: Store) -> None:
+    calibration = a_calibration(store)
+    sent = 0
+    for _ in range(24 * 60):  # a day, swept every minute
+        age(store, calibration, "announced_at", 60)
+        age(store, calibration, "not_before", 60)
+        sent += len(sweep(store, message_seconds=30))
+    assert 6 <= sent <= 35
+
+
+def test_a_reason_that_cannot_be_stored_as_it_is_is_stored_readably(store: Store) -> None:
+    calibration = a_calibration(store, name="n\x00m" * 200)
+    held = claimed(store, calibration)
+    with store.writing() as work:
+        assert work.leases.fail(held, "It broke\x00 at \ud800 " + "x" * 5000)
+    found = state(store, calibration)
+    assert found.error is not None
+    assert found.error.startswith("It broke  at   xxx")
+    assert len(found.error) == 2000
+    assert len(found.name) == 200
+
+
 def test_a_failed_job_can_be_tried_again_with_all_its_attempts(store: Store) -> None:
     calibration = a_calibration(store)
     held = claimed(store, calibration)

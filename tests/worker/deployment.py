@@ -23,7 +23,7 @@ from core.store.migrating import migrate
 from core.store.records import FINISHED, Calibration
 from service.queue import TaskQueue
 from tests.fit.problems import QUICK, toy_data, toy_model
-from tests.servers import wait_until
+from tests.servers import children_of, wait_until
 
 TENANT = "ada"
 PATIENCE = 60.0
@@ -61,10 +61,12 @@ class Deployment:
     def start_worker(self, **settings: Any) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
             worker = subprocess.Popen(
-                [sys.executable, "-m", "worker"],
+                [sys.executable, "-P", "-m", "worker"],
                 env={**os.environ, **environment(self.settings), **{k.upper(): str(v) for k, v in settings.items()}},
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                # A folder with nothing of ours in it: what is installed is what runs.
+                cwd=self.log.parent,
             )
         self.workers.append(worker)
         return worker
@@ -127,16 +129,6 @@ def digest_of(deployment: Deployment, calibration: Calibration) -> str:
     with deployment.store.reading() as work:
         assert calibration.certificate_id is not None
         return work.certificates.get(TENANT, calibration.certificate_id).digest
-
-
-def children_of(pid: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
-                    found.append(int(entry.name))
-    return found
 
 
 def kill(*pids: int) -> None:

@@ -13,13 +13,13 @@ import pytest
 from core.settings import Settings
 from core.store.garbage import collect_garbage
 from tests.fit.problems import QUICK
-from tests.servers import PrivatePostgres, PrivateRedis, missing
+from tests.servers import PrivatePostgres, PrivateRedis, children_of, missing, wait_until
 from tests.worker.conftest import FAST
 from tests.worker.deployment import (
     ENDLESS,
     LONG,
     Deployment,
-    children_of,
+    alive,
     digest_of,
     kill,
     undisturbed_digest,
@@ -114,6 +114,55 @@ def test_without_any_broker_jobs_are_late_but_done(own_redis: PrivateRedis, tmp_
         assert deployment.wait(deployment.submit(seed=1)).status == "succeeded"
     finally:
         deployment.close()
+
+
+def test_a_worker_that_starts_without_its_broker_works_all_the_same(own_redis: PrivateRedis, tmp_path: Path) -> None:
+    own_redis.stop()
+    settings = Settings(home=tmp_path / "home", broker_url=own_redis.url, **FAST)  # type: ignore[arg-type]
+    deployment = Deployment(settings, tmp_path / "worker.log")
+    try:
+        deployment.start_worker()
+        assert deployment.wait(deployment.submit(announce=False)).status == "succeeded"
+    finally:
+        deployment.close()
+
+
+def test_a_broker_that_is_silent_holds_nobody_up(own_redis: PrivateRedis, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", broker_url=own_redis.url, **FAST)  # type: ignore[arg-type]
+    deployment = Deployment(settings, tmp_path / "worker.log")
+    try:
+        deployment.start_worker()
+        deployment.wait(deployment.submit())
+        own_redis.pause()
+        begin = time.monotonic()
+        calibration = deployment.submit(seed=1)
+        assert time.monotonic() - begin < 15
+        assert deployment.wait(calibration).status == "succeeded"
+        own_redis.resume()
+    finally:
+        deployment.close()
+
+
+def test_a_fit_whose_database_hangs_is_killed_when_its_lease_ends(tmp_path: Path) -> None:
+    """A stopped server accepts everything and answers nothing: no call fails, and none returns."""
+    server = PrivatePostgres()
+    server.start()
+    settings = Settings(home=tmp_path / "home", database_url=server.url, **FAST)  # type: ignore[arg-type]
+    deployment = Deployment(settings, tmp_path / "worker.log")
+    try:
+        worker = deployment.start_worker()
+        calibration = deployment.submit(ENDLESS)
+        deployment.wait_until_fitting(calibration)
+        (child,) = children_of(worker.pid)
+        server.pause()
+        wait_until(lambda: not alive(child), 2 * FAST["lease_seconds"] + 3, "the fit to be killed")
+        server.resume()
+        deployment.store.database.close()
+        wait_until(lambda: deployment.state(calibration).attempts == 2, 60, "a second attempt")
+    finally:
+        server.resume()
+        deployment.close()
+        server.remove()
 
 
 def test_postgresql_that_restarts_in_the_middle_of_a_fit(tmp_path: Path) -> None:

@@ -14,14 +14,13 @@ from core.messages import progress_channel
 from core.store.records import Calibration
 from service.cli import main
 from tests.fit.problems import QUICK
-from tests.servers import wait_until
+from tests.servers import children_of, wait_until
 from tests.worker.deployment import (
     ENDLESS,
     LONG,
     TENANT,
     Deployment,
     alive,
-    children_of,
     digest_of,
     environment,
     every,
@@ -233,10 +232,11 @@ def test_progress_is_published_where_there_is_redis(deployment: Deployment, kind
         message = channel.get_message(timeout=0.05)
         if message is not None:
             heard.append(json.loads(message["data"]))
-        return bool(heard) and heard[-1]["phase"] == "ended"
+        return bool(heard) and heard[-1].get("attempt") == "ended"
 
     wait_until(listen, 30, "the end on the channel")
     assert any("fraction" in report for report in heard)
+    assert heard[-1] == {"attempt": "ended", "how": "succeeded"}
     channel.close()
     client.close()
 

@@ -45,6 +45,7 @@ def upgrade() -> None:
         sa.Column("lease_until", sa.Double(), nullable=True),
         sa.Column("not_before", sa.Double(), nullable=False),
         sa.Column("announced_at", sa.Double(), nullable=False),
+        sa.Column("announcements", sa.Integer(), nullable=False),
         sa.Column("progress", _json, nullable=True),
         sa.Column("reports", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),

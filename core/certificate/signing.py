@@ -1,0 +1,103 @@
+"""Signatures: who issued a certificate. Ed25519 over everything that it says, the signature itself apart."""
+
+import base64
+import binascii
+import json
+import os
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from core.certificate.certificate import Certificate
+
+_KIND = "ed25519"
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Holds the private key. A signature reads ``ed25519:PUBLIC KEY:SIGNATURE``, both in base64."""
+
+    private: Ed25519PrivateKey
+
+    @classmethod
+    def from_file(cls, file: Path) -> "Signer":
+        """From a PEM file that nobody else may read."""
+        try:
+            if stat.S_IMODE(file.stat().st_mode) & 0o077:
+                raise SettingsError(f"{file} can be read by others: chmod 600 it.")
+            key = load_pem_private_key(file.read_bytes(), password=None)
+        except OSError as error:
+            raise SettingsError(f"The signing key {file} cannot be read: {error.strerror}.") from None
+        except (ValueError, TypeError) as error:
+            raise SettingsError(f"{file} is not a private key in PEM form: {error}.") from None
+        if not isinstance(key, Ed25519PrivateKey):
+            raise SettingsError(f"{file} is not an Ed25519 key.")
+        return cls(key)
+
+    @classmethod
+    def from_file_or_new(cls, file: Path) -> "Signer":
+        """Makes the file if it is not there; of several processes that try at once, one makes it and all use it."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            content = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+            create_private(file, content)
+        return cls.from_file(file)
+
+    @property
+    def public_key(self) -> str:
+        raw = self.private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        return base64.b64encode(raw).decode()
+
+    def sign(self, certificate: "Certificate") -> "Certificate":
+        signature = base64.b64encode(self.private.sign(signed_bytes(certificate))).decode()
+        return replace(certificate, signature=f"{_KIND}:{self.public_key}:{signature}")
+
+
+def signed_bytes(certificate: "Certificate") -> bytes:
+    content = certificate.to_json()
+    content.pop("signature")
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def signed_by(certificate: "Certificate") -> str | None:
+    """The public key whose signature the certificate bears, or None if it bears none that holds."""
+    kind, _, rest = (certificate.signature or "").partition(":")
+    key, _, signature = rest.partition(":")
+    if kind != _KIND:
+        return None
+    try:
+        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
+        public.verify(base64.b64decode(signature, validate=True), signed_bytes(certificate))
+    except (InvalidSignature, ValueError, binascii.Error):
+        return None
+    return key
+
+
+def create_private(file: Path, content: bytes) -> None:
+    """Writes a file of mode 600, whole or not at all; does nothing if somebody was quicker."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(temporary, file)
+    except FileExistsError:
+        pass
+    finally:
+        temporary.unlink()

@@ -1,0 +1,77 @@
+"""The gate in front of every route: it opens, or refuses, before a byte of the body is read."""
+
+import math
+from typing import Any
+
+from anyio.to_thread import run_sync
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.access.keys import Caller
+from service.problems import problem_response
+from service.state import Service
+
+_OPEN = {"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/v2", "/v2/health/live", "/v2/health/ready"}
+_OPEN_BELOW = ("/static/",)
+_READING_POSTS = ("/predict_set",)
+
+
+def needed_scope(method: str, path: str) -> str | None:
+    """None: open to everybody."""
+    if path in _OPEN or path.startswith(_OPEN_BELOW):
+        return None
+    if path == "/metrics":
+        return "admin"
+    reading = method in ("GET", "HEAD") or path in _READING_POSTS or path.endswith("/infer")
+    return "read" if reading else "write"
+
+
+class Gate:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        needed = needed_scope(scope["method"], scope["path"])
+        if needed is not None:
+            service: Service = scope["app"].state.service
+            caller = await self._caller(service, scope)
+            refusal = _refusal(service, caller, needed)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+            scope["state"]["caller"] = caller
+        await self._app(scope, receive, send)
+
+    async def _caller(self, service: Service, scope: Scope) -> Caller | None:
+        key = _key(scope)
+        if key is None:
+            return None
+        digest = service.keys.digest(key)
+        known, caller = service.keys.remembered(digest)
+        return caller if known else await run_sync(service.keys.look_up, digest)
+
+
+def _refusal(service: Service, caller: Caller | None, needed: str) -> Any:
+    if caller is None:
+        detail = "An API key is needed: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'."
+        return problem_response(401, detail, headers={"WWW-Authenticate": "Bearer"})
+    if not caller.may(needed):
+        return problem_response(403, f"This key lacks the scope '{needed}'.")
+    wait = service.limit.wait(caller.key_id)
+    if wait > 0:
+        seconds = str(math.ceil(wait))
+        return problem_response(429, f"Too many requests: try again in {seconds} s.", headers={"Retry-After": seconds})
+    return None
+
+
+def _key(scope: Scope) -> str | None:
+    for name, value in scope["headers"]:
+        if name == b"authorization":
+            kind, _, key = value.decode("latin-1").partition(" ")
+            if kind.lower() == "bearer" and key.strip():
+                return str(key.strip())
+        elif name == b"x-api-key" and value:
+            return str(value.decode("latin-1"))
+    return None

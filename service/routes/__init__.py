@@ -1,0 +1,1 @@
+"""Routes, one resource a file: each parses, calls and shapes the answer."""

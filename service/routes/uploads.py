@@ -1,0 +1,63 @@
+"""Multipart forms: files stream to disk while they arrive, and are gone when the request ends."""
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from fastapi import Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException
+
+from service.problems import ProblemError, wrong_field
+
+_FIELD_BYTES = 2**20
+
+
+@asynccontextmanager
+async def form_of(request: Request) -> AsyncIterator[FormData]:
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise ProblemError(415, "Send a multipart form, as 'curl -F file=@data.csv' does.")
+    try:
+        form = await request.form(max_files=4, max_fields=16, max_part_size=_FIELD_BYTES)
+    except MultiPartException as error:
+        raise ProblemError(400, f"The form cannot be read: {error.message}") from None
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+def file_field(form: FormData, name: str, *, required: bool = True) -> UploadFile | None:
+    value = form.get(name)
+    if isinstance(value, UploadFile):
+        return value
+    if value is not None:
+        raise wrong_field(name, f"{name} must be a file.")
+    if required:
+        raise wrong_field(name, f"The form lacks the file {name}.")
+    return None
+
+
+def text_field(form: FormData, name: str, default: str = "", longest: int = 200) -> str:
+    value = form.get(name, default)
+    if not isinstance(value, str):
+        raise wrong_field(name, f"{name} must be text.")
+    if len(value) > longest or any(ord(letter) < 32 or 0xD800 <= ord(letter) <= 0xDFFF for letter in value):
+        raise wrong_field(name, f"{name} must have at most {longest} characters, and none that cannot be printed.")
+    return value
+
+
+@contextmanager
+def on_disk(upload: UploadFile | None, folder: Path) -> Iterator[Path | None]:
+    """The upload as a file with a path, for as long as the block lasts."""
+    if upload is None:
+        yield None
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-") as copy:
+        upload.file.seek(0)
+        shutil.copyfileobj(upload.file, copy, 2**20)
+        copy.flush()
+        yield Path(copy.name)

@@ -1,0 +1,1 @@
+"""Loaded predictors and the threads that compute their sets."""

@@ -1,0 +1,176 @@
+"""One inference thread a device. It never waits for company: what gathered while it was busy is computed together."""
+
+import asyncio
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from core.errors import CertisetError
+from core.fit import Predictor
+from core.sets import PredictionSets
+
+_LARGEST_BATCH = 4096
+"""rows that are gathered at most"""
+
+
+class BusyError(Exception):
+    """So many rows are waiting that one more request would only wait for long."""
+
+
+@dataclass
+class Answer:
+    sets: PredictionSets
+    waited: float
+    """seconds in the queue"""
+    computed: float
+    """seconds of the batch that the request was part of"""
+
+
+@dataclass
+class _Request:
+    predictor: Predictor
+    inputs: NDArray[Any]
+    members: NDArray[np.int64]
+    loop: asyncio.AbstractEventLoop
+    future: "asyncio.Future[Answer]"
+    asked: float = field(default_factory=time.perf_counter)
+
+
+class InferenceThread:
+    def __init__(self, device: torch.device, max_rows: int) -> None:
+        self.device = device
+        self._max_rows = max_rows
+        self._waiting: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._rows = 0
+        """waiting or being computed; written by the event loop alone"""
+        self._thread = threading.Thread(target=self._loop, name=f"inference {device}", daemon=True)
+        self._thread.start()
+
+    async def sets_of(self, predictor: Predictor, inputs: NDArray[Any], members: NDArray[np.int64]) -> Answer:
+        """Raises `BusyError` at once if the queue is full. A caller that is cancelled is not computed for."""
+        rows = len(inputs)
+        if self._rows and self._rows + rows > self._max_rows:
+            raise BusyError
+        loop = asyncio.get_running_loop()
+        request = _Request(predictor, inputs, members, loop, loop.create_future())
+        self._rows += rows
+        self._waiting.put(request)
+        try:
+            return await request.future
+        finally:
+            self._rows -= rows
+
+    def close(self) -> None:
+        self._waiting.put(None)
+        self._thread.join(timeout=10)
+
+    def _loop(self) -> None:
+        while True:
+            first = self._waiting.get()
+            if first is None:
+                return
+            batch, rows = [first], len(first.inputs)
+            ended = False
+            while rows < _LARGEST_BATCH:
+                try:
+                    other = self._waiting.get_nowait()
+                except queue.Empty:
+                    break
+                if other is None:
+                    ended = True
+                    break
+                batch.append(other)
+                rows += len(other.inputs)
+            self._answer(batch)
+            if ended:
+                return
+
+    def _answer(self, batch: list[_Request]) -> None:
+        groups: dict[int, list[_Request]] = {}
+        for request in batch:
+            if not request.future.cancelled():
+                groups.setdefault(id(request.predictor), []).append(request)
+        for group in groups.values():
+            try:
+                self._compute(group)
+            except CertisetError as error:
+                if len(group) == 1:
+                    _fail(group[0], error)
+                    continue
+                # One request's rows are at fault; the others must not suffer for it.
+                for request in group:
+                    self._answer([request])
+            except Exception as error:
+                for request in group:
+                    _fail(request, error)
+
+    def _compute(self, group: list[_Request]) -> None:
+        begin = time.perf_counter()
+        if len(group) == 1:
+            sets = group[0].predictor.sets_of(group[0].inputs, group[0].members)
+        else:
+            inputs = np.concatenate([request.inputs for request in group])
+            members = np.concatenate([request.members for request in group])
+            sets = group[0].predictor.sets_of(inputs, members)
+        computed = time.perf_counter() - begin
+        start = 0
+        for request in group:
+            end = start + len(request.inputs)
+            own = sets if len(group) == 1 else sets.take(slice(start, end))
+            _succeed(request, Answer(own, begin - request.asked, computed))
+            start = end
+
+
+class InferenceThreads:
+    """All devices; a predictor stays on the one that it was loaded to."""
+
+    def __init__(self, threads: Sequence[InferenceThread]) -> None:
+        self._threads = {str(thread.device): thread for thread in threads}
+
+    @classmethod
+    def on(cls, device: str, max_rows: int) -> "InferenceThreads":
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        found = [torch.device("cuda", n) for n in range(torch.cuda.device_count())] if device == "cuda" else None
+        return cls([InferenceThread(place, max_rows) for place in found or [torch.device(device)]])
+
+    def device_for(self, predictor_id: str) -> torch.device:
+        places = list(self._threads.values())
+        return places[hash(predictor_id) % len(places)].device
+
+    def of(self, predictor: Predictor) -> InferenceThread:
+        return self._threads[str(predictor.device)]
+
+    def close(self) -> None:
+        for thread in self._threads.values():
+            thread.close()
+
+
+def _succeed(request: _Request, answer: Answer) -> None:
+    def tell() -> None:
+        if not request.future.done():
+            request.future.set_result(answer)
+
+    _call(request, tell)
+
+
+def _fail(request: _Request, error: Exception) -> None:
+    def tell() -> None:
+        if not request.future.done():
+            request.future.set_exception(error)
+
+    _call(request, tell)
+
+
+def _call(request: _Request, action: Callable[[], None]) -> None:
+    # A closed event loop means that nobody is waiting any more.
+    with contextlib.suppress(RuntimeError):
+        request.loop.call_soon_threadsafe(action)
