@@ -43,11 +43,18 @@ def fit(
     Options and their defaults are those of `core.fit.options.FitOptions`. Everything is checked before any work is
     done; the same seed gives the same bytes on one device.
     """
+    data, terms = check(model, x, y, **options)
+    return _Fit(model, data, terms, _device(terms.options.device), progress, should_stop).run()
+
+
+def check(model: Model, x: ArrayLike, y: ArrayLike, **options: Any) -> tuple[CheckedData, Terms]:
+    """All that `fit` refuses before any work is done: options, data, their number, and whether they go together."""
     chosen = read_options(model.manifest.task, options)
     data = check_data(model, x, y, allow_missing_classes=chosen.allow_missing_classes)
     terms = make_terms(chosen, len(data.y))
     terms.score.check(model.outputs, 1 if data.y.ndim == 1 else data.y.shape[1])
-    return _Fit(model, data, terms, _device(chosen.device), progress, should_stop).run()
+    make_scorer(model, chosen, terms.score, tuned=terms.tuned, features=1)
+    return data, terms
 
 
 class _Fit:

@@ -6,7 +6,7 @@ from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 ID_PATTERN = r"^[a-z]{2,6}-[0-9a-z]{1,57}$"
-NAME_PATTERN = r"^[^\x00-\x1f\x7f\ud800-\udfff]*$"
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 
 Id = Annotated[str, Field(pattern=ID_PATTERN, examples=["cal-01jd3v8k2mexample"])]
 PathId = Annotated[str, Path(pattern=ID_PATTERN)]

@@ -1,0 +1,21 @@
+"""The first key of an embedded deployment: made once, printed once, kept in a file that only its owner can read."""
+
+from core.certificate.signing import create_private
+from core.settings import Settings
+from core.store import Store
+from core.store.keys import SCOPES
+from service.access.keys import DEFAULT_TENANT, KeyRing
+from service.access.secret import derive, read_secret
+
+
+def make_first_key(settings: Settings, store: Store) -> str | None:
+    """The key, or None if there are keys already."""
+    with store.reading() as work:
+        if work.keys.list():
+            return None
+    ring = KeyRing(store, derive(read_secret(settings.secret), "api keys"))
+    _, key = ring.create(tenant=DEFAULT_TENANT, name="first", scopes=list(SCOPES))
+    file = settings.home / "key"
+    file.unlink(missing_ok=True)
+    create_private(file, f"{key}\n".encode())
+    return key

@@ -1,0 +1,118 @@
+"""Certificates: immutable, signed, and checked on request by their own numbers."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import BaseModel
+
+from core.certificate import Certificate
+from service.routes.dependencies import TheCaller, TheService
+from service.schemas.common import ALWAYS, Cursor, Limit, PathId, QueryId, problems
+
+router = APIRouter(tags=["certificates"], responses=ALWAYS)
+
+_ANY_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
+_DOCUMENT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the certificate", "content": {"application/json": {"schema": _ANY_OBJECT}}}
+}
+_LIST: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "newest first",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["items", "next_cursor"],
+                    "properties": {
+                        "items": {"type": "array", "items": _ANY_OBJECT},
+                        "next_cursor": {"type": ["string", "null"]},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class PublicKey(BaseModel):
+    algorithm: Literal["ed25519"]
+    public_key: str
+    """base64"""
+
+
+class CheckAnswer(BaseModel):
+    name: str
+    ok: bool
+    expected: Any
+    found: Any
+
+
+class VerificationAnswer(BaseModel):
+    valid: bool
+    checks: list[CheckAnswer]
+
+
+@router.get("/certificates", response_class=Response, responses={**_LIST, **problems(422)})
+def list_certificates(
+    service: TheService,
+    caller: TheCaller,
+    predictor: QueryId = None,
+    dataset: QueryId = None,
+    model: QueryId = None,
+    alpha: Annotated[float | None, Query(gt=0, lt=1)] = None,
+    bound: Annotated[str | None, Query(pattern="^(vovk_2a|vovk_2b|per_draw|seeger|chernoff)$")] = None,
+    validity: Annotated[str | None, Query(pattern="^(consistent|contradicted)$")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    with service.store.reading() as work:
+        page = work.certificates.list(
+            caller.tenant,
+            predictor_id=predictor,
+            dataset_id=dataset,
+            model_id=model,
+            alpha=alpha,
+            bound=bound,
+            contradicted=None if validity is None else validity == "contradicted",
+            limit=limit,
+            cursor=cursor,
+        )
+    # The documents are JSON already, and are passed on byte for byte.
+    items = ",".join(record.document for record in page.items)
+    cursor_json = f'"{page.next_cursor}"' if page.next_cursor else "null"
+    return Response(f'{{"items":[{items}],"next_cursor":{cursor_json}}}', media_type="application/json")
+
+
+@router.get("/certificates/key", response_model=PublicKey)
+def get_public_key(service: TheService) -> Any:
+    """The key whose signature certificates issued here bear."""
+    return PublicKey(algorithm="ed25519", public_key=service.public_key)
+
+
+@router.get(
+    "/certificates/{id}",
+    response_class=Response,
+    responses={**_DOCUMENT, 304: {"description": "as before"}, **problems(404, 422)},
+)
+def get_certificate(
+    id: PathId,
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    with service.store.reading() as work:
+        record = work.certificates.get(caller.tenant, id)
+    etag = f'"{record.digest}"'
+    headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
+    if if_none_match is not None and etag in [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]:
+        return Response(status_code=304, headers=headers)
+    return Response(record.document, headers=headers, media_type="application/json")
+
+
+@router.get("/certificates/{id}/verify", response_model=VerificationAnswer, responses=problems(404, 422))
+def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> Any:
+    """Recomputes every promise from the certificate's own numbers, and checks the signature."""
+    with service.store.reading() as work:
+        document = work.certificates.get(caller.tenant, id).document
+    return Certificate.from_json(document).verify().to_json()

@@ -1,0 +1,61 @@
+"""Whether the service lives, is ready, and what it has counted."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from service.routes.dependencies import TheService
+from service.schemas.common import ALWAYS
+from service.state import Service
+
+router = APIRouter(tags=["health"])
+
+
+class Alive(BaseModel):
+    status: Literal["ok"]
+
+
+class Ready(BaseModel):
+    ready: bool
+    database: str
+    broker: str
+    artifacts: str
+
+
+@router.get("/healthz", response_model=Alive)
+async def healthz() -> Any:
+    return Alive(status="ok")
+
+
+@router.get("/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "something is away"}})
+def readyz(service: TheService) -> Any:
+    """Looks at the database, the broker and the artifact store."""
+    found = look(service)
+    return JSONResponse(found.model_dump(), 200 if found.ready else 503)
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={**ALWAYS, 200: {"description": "Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def metrics(service: TheService) -> Response:
+    return Response(service.metrics.text(service.store), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def look(service: Service) -> Ready:
+    answers = {}
+    for name, part in (
+        ("database", service.store.database),
+        ("broker", service.queue),
+        ("artifacts", service.store.artifacts),
+    ):
+        try:
+            part.ping()
+            answers[name] = "ok"
+        except Exception:
+            # Whatever a driver raises; what it says may hold addresses and is not for everybody.
+            answers[name] = "away"
+    return Ready(ready=set(answers.values()) == {"ok"}, **answers)

@@ -1,0 +1,202 @@
+"""Sets for inputs: one by GET, many by POST, as JSON or .npz."""
+
+import io
+import json
+from typing import Annotated, Any
+
+import numpy as np
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Query, Request, Response
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError
+
+from core.datasets.limits import Limits
+from core.datasets.npz_file import read_arrays
+from service.problems import ProblemError, wrong_field
+from service.routes.dependencies import TheCaller, TheService
+from service.schemas.common import ALWAYS, ID_PATTERN, Id, Strict, problems
+from service.serving.answering import Served, columns, serve
+
+router = APIRouter(tags=["predict_set"], responses=ALWAYS)
+
+NPZ = "application/x-npz"
+_NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+_NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
+_PARSED_INLINE = 2**16
+"""longer bodies are parsed in a thread, so that others are not kept waiting"""
+
+Member = Annotated[int | None, Query(ge=0, le=10_000, description="replays this member instead of drawing one")]
+
+
+class PredictRequest(Strict):
+    predictor: Id
+    x: Annotated[list[Any], Field(min_length=1, description="rows, each of the model's input shape or flat")]
+    member: Annotated[int, Field(ge=0, le=10_000)] | None = None
+
+
+_SET: dict[str, Any] = {
+    "type": "object",
+    "required": ["kind", "size"],
+    "properties": {
+        "kind": {"enum": ["labels", "interval", "ball", "box"]},
+        "size": {"type": ["number", "null"]},
+        "empty": {"type": "boolean"},
+        "unbounded": {"type": "boolean"},
+    },
+}
+_ANSWER: dict[str, Any] = {
+    "type": "object",
+    "required": ["prediction_id", "predictor", "member", "set", "certificate"],
+    "properties": {
+        "prediction_id": {"type": "string"},
+        "predictor": {"type": "string"},
+        "member": {"type": "integer"},
+        "set": _SET,
+        "certificate": {
+            "type": "object",
+            "required": ["id", "coverage", "delta", "guarantee", "status"],
+            "properties": {
+                "id": {"type": "string"},
+                "coverage": {"type": "number"},
+                "delta": {"type": "number"},
+                "guarantee": {"enum": ["per_draw", "posterior"]},
+                "status": {"enum": ["consistent", "contradicted"]},
+            },
+        },
+    },
+}
+_MANY: dict[str, Any] = {
+    "type": "object",
+    "required": ["predictor", "certificate", "predictions"],
+    "properties": {
+        "predictor": {"type": "string"},
+        "certificate": _ANSWER["properties"]["certificate"],
+        "predictions": {"type": "array", "items": _ANSWER},
+    },
+}
+
+
+@router.get(
+    "/predict_set",
+    response_class=Response,
+    responses={
+        **problems(404, 422),
+        200: {"description": "a set", "content": {"application/json": {"schema": _ANSWER}}},
+    },
+)
+async def predict_one(
+    service: TheService,
+    caller: TheCaller,
+    predictor: Annotated[str, Query(pattern=ID_PATTERN)],
+    x: Annotated[str, Query(description="the input's numbers, with commas", pattern=_NUMBERS, max_length=1_000_000)],
+    member: Member = None,
+) -> Response:
+    """The set for one input. A member is drawn from the system's randomness, and the answer names it."""
+    try:
+        row = np.array(x.split(","), dtype=np.float64)[None, :]
+    except ValueError:
+        raise wrong_field("x", "x must be numbers with commas between them.") from None
+    served = await serve(service, caller.tenant, predictor, row, member)
+    return Response(_one(served, 0), headers=_headers(served), media_type="application/json")
+
+
+@router.post(
+    "/predict_set",
+    response_class=Response,
+    responses={
+        **problems(400, 404, 413, 415, 422),
+        200: {
+            "description": "sets, in the order of the rows",
+            "content": {
+                "application/json": {"schema": _MANY},
+                NPZ: {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+    },
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": PredictRequest.model_json_schema()},
+                NPZ: {"schema": {"type": "string", "format": "binary"}},
+            },
+        }
+    },
+)
+async def predict_many(
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    predictor: Annotated[str | None, Query(pattern=ID_PATTERN, description="for a body of .npz")] = None,
+    member: Member = None,
+) -> Response:
+    """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so."""
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    body = await request.body()
+    x: Any
+    if kind == "application/json":
+        parse: Any = run_sync(_json, body) if len(body) > _PARSED_INLINE else _inline(body)
+        asked = await parse
+        predictor, x, member = asked.predictor, asked.x, member if asked.member is None else asked.member
+    elif kind in _NPZ_TYPES:
+        if predictor is None:
+            raise wrong_field("predictor", "With an .npz body, name the predictor as ?predictor=ID.")
+        limits = Limits(unpacked_bytes=service.settings.max_predict_bytes)
+        x = (await run_sync(lambda: read_arrays(io.BytesIO(body), ["x"], limits)))["x"]
+        if x.ndim == 0:
+            raise wrong_field("x", "x must hold one row for each input.")
+    else:
+        raise ProblemError(415, f"The body must be application/json or {NPZ}, not {kind or 'of unknown kind'}.")
+    served = await serve(service, caller.tenant, predictor, x, member)
+    if _wants_npz(request):
+        return Response(await run_sync(_npz, served), headers=_headers(served), media_type=NPZ)
+    answer = await run_sync(_many, served) if len(served.ids) > 100 else _many(served)
+    return Response(answer, headers=_headers(served), media_type="application/json")
+
+
+async def _inline(body: bytes) -> PredictRequest:
+    return _json(body)
+
+
+def _json(body: bytes) -> PredictRequest:
+    try:
+        return PredictRequest.model_validate_json(body)
+    except ValidationError as error:
+        errors = [
+            {"where": ".".join(map(str, found["loc"])) or "body", "message": found["msg"]} for found in error.errors()
+        ]
+        raise ProblemError(422, f"{errors[0]['where']}: {errors[0]['message']}.", errors=errors) from None
+
+
+def _wants_npz(request: Request) -> bool:
+    accepted = [part.partition(";")[0].strip() for part in request.headers.get("accept", "").lower().split(",")]
+    return any(part in _NPZ_TYPES for part in accepted) and "application/json" not in accepted
+
+
+def _headers(served: Served) -> dict[str, str]:
+    return {"Cache-Control": "no-store", "Server-Timing": served.timing}
+
+
+def _one(served: Served, row: int) -> bytes:
+    head = {
+        "prediction_id": served.ids[row],
+        "predictor": served.loaded.id,
+        "member": int(served.members[row]),
+        "set": served.sets[row],
+    }
+    return json.dumps(head)[:-1].encode() + b', "certificate": ' + served.loaded.certificate_json + b"}"
+
+
+def _many(served: Served) -> bytes:
+    rows = b", ".join(_one(served, row) for row in range(len(served.ids)))
+    head = json.dumps({"predictor": served.loaded.id})[:-1].encode()
+    return head + b', "certificate": ' + served.loaded.certificate_json + b', "predictions": [' + rows + b"]}"
+
+
+def _npz(served: Served) -> bytes:
+    stream = io.BytesIO()
+    arrays: dict[str, NDArray[Any]] = columns(served)
+    certificate = np.frombuffer(served.loaded.certificate_json, dtype=np.uint8)
+    np.savez(stream, **arrays, certificate_json=certificate)  # type: ignore[arg-type]
+    return stream.getvalue()
