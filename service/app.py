@@ -1,5 +1,6 @@
 """The FastAPI app: made by a factory, opened and closed with its lifespan."""
 
+import gc
 import importlib.metadata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -30,12 +31,13 @@ from service.routes import (
 from service.schemas.common import Problem
 from service.state import Service
 
+# Routes are tried in this order: the busiest come first.
 _ROUTERS = (
+    predict_set,
     datasets,
     models,
     calibrations,
     predictors,
-    predict_set,
     certificates,
     outcomes,
     health,
@@ -48,6 +50,9 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.service = Service.open(settings)
+        # What is loaded by now stays; without it the collector's rare full rounds would hold a request up for long.
+        gc.collect()
+        gc.freeze()
         try:
             yield
         finally:
@@ -79,6 +84,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes, openapi_version="3.1.0"
     )
+    document["paths"]["/predict_set"] = {"get": predict_set.PREDICT_ONE, **document["paths"]["/predict_set"]}
     schemas = document["components"].setdefault("schemas", {})
     definitions = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas |= definitions.pop("$defs", {})

@@ -45,7 +45,7 @@ class RequestLog:
             request_id.reset(token)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", None) or ("unknown" if status == 404 else "refused")
+        route = getattr(scope.get("route"), "path", None) or "other"
         metrics = scope["app"].state.service.metrics
         metrics.count(scope["method"], route, status, seconds)
         if _log.isEnabledFor(logging.INFO):

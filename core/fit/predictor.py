@@ -1,5 +1,6 @@
 """A fitted predictor: stored members, their certificate, and the sets they give."""
 
+import math
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ Randomness: TypeAlias = np.random.Generator | torch.Generator | None
 
 GRAIN = 16
 """rows are filled up to a multiple of this before they are computed"""
+_NUMPY = {torch.float32: np.float32, torch.float64: np.float64}
 CHUNK = 4096
 """the most rows that are computed at once, a multiple of GRAIN"""
 
@@ -103,15 +105,22 @@ class Predictor:
         """At most CHUNK rows of one member, filled up with copies of the first."""
         count = len(inputs)
         missing = -count % GRAIN
-        if missing:
-            inputs = np.concatenate([inputs, np.broadcast_to(inputs[:1], (missing, *inputs.shape[1:]))])
         model, dtype = self.scorer.model, self.theta.dtype
+        if missing:
+            filled = np.empty((count + missing, *inputs.shape[1:]), dtype=_NUMPY[dtype])
+            with np.errstate(over="ignore"):
+                # What is too large for the dtype becomes infinite, and is refused below.
+                filled[:count] = inputs
+            filled[count:] = filled[0]
+            inputs = filled
         features = model.features(inputs, self.device, dtype)
         # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
         outputs = features if self.scorer.tunes_head else model.given_outputs(features)
         theta, tau = self._on_device
         prediction = self.scorer.predict(theta[member : member + 1], Rows(features, outputs, features))
-        if not torch.isfinite(prediction.outputs).all():
+        # A sum is quicker than a look at each; only one that is not finite, which may be an overflow, asks for more.
+        outputs = prediction.outputs
+        if not math.isfinite(float(outputs.sum())) and not torch.isfinite(outputs).all():
             raise DataError("the model's output is not finite for some row of x, so no set can be given.")
         sets = self.scorer.score.level_set(prediction, tau[member : member + 1])[0]
         return sets.take(slice(count)) if missing else sets

@@ -74,7 +74,7 @@ class Model:
             self.backbone.features(torch.from_numpy(np.ascontiguousarray(x[i : i + CHUNK])).to(device, dtype))
             for i in range(0, len(x), CHUNK)
         ]
-        return torch.cat(parts)
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def given_outputs(self, features: Tensor) -> Tensor:
         """(n, outputs): what the head says with the parameters that it came with."""

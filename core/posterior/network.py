@@ -63,12 +63,25 @@ class Mlp:
     def forward(self, theta: Tensor, x: Tensor) -> Tensor:
         """(D, n, outputs) for theta (D, d) and inputs x (n, inputs) shared by all draws, or (D, n, inputs)."""
         activation = ACTIVATIONS[self.activation]
+        if theta.shape[0] == 1 and x.dim() == 2:
+            return self._forward_one(theta[0], x, activation).unsqueeze(0)
         parts = self.split(theta)
         hidden = x.expand(theta.shape[0], -1, -1) if x.dim() == 2 else x
         for place, (weight, bias) in enumerate(parts):
             hidden = torch.baddbmm(bias.unsqueeze(1), hidden, weight.transpose(1, 2))
             if place + 1 < len(parts):
                 hidden = activation(hidden)
+        return hidden
+
+    def _forward_one(self, theta: Tensor, x: Tensor, activation: Callable[[Tensor], Tensor]) -> Tensor:
+        """(n, outputs) for theta (d,): the same numbers in half the calls, for serving one member."""
+        hidden, start = x, 0
+        for place, (inputs, outputs) in enumerate(self.layers):
+            middle, end = start + inputs * outputs, start + inputs * outputs + outputs
+            hidden = torch.addmm(theta[middle:end], hidden, theta[start:middle].view(outputs, inputs).t())
+            if place + 2 < len(self.widths):
+                hidden = activation(hidden)
+            start = end
         return hidden
 
 

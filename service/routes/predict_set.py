@@ -2,20 +2,25 @@
 
 import io
 import json
+import re
 from typing import Annotated, Any
+from urllib.parse import parse_qs
 
 import numpy as np
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
+from pydantic_core import from_json
 
 from core.datasets.limits import Limits
 from core.datasets.npz_file import read_arrays
+from service.access.keys import Caller
 from service.problems import ProblemError, wrong_field
 from service.routes.dependencies import TheCaller, TheService
 from service.schemas.common import ALWAYS, ID_PATTERN, Id, Strict, problems
 from service.serving.answering import Served, columns, serve
+from service.state import Service
 
 router = APIRouter(tags=["predict_set"], responses=ALWAYS)
 
@@ -23,6 +28,7 @@ NPZ = "application/x-npz"
 _NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
+_ID = re.compile(ID_PATTERN)
 _PARSED_INLINE = 2**16
 """longer bodies are parsed in a thread, so that others are not kept waiting"""
 
@@ -77,28 +83,110 @@ _MANY: dict[str, Any] = {
 }
 
 
-@router.get(
-    "/predict_set",
-    response_class=Response,
-    responses={
-        **problems(404, 422),
-        200: {"description": "a set", "content": {"application/json": {"schema": _ANSWER}}},
+_ONE_QUERY: list[dict[str, Any]] = [
+    {
+        "name": "predictor",
+        "in": "query",
+        "required": True,
+        "schema": {"type": "string", "pattern": ID_PATTERN},
     },
-)
-async def predict_one(
-    service: TheService,
-    caller: TheCaller,
-    predictor: Annotated[str, Query(pattern=ID_PATTERN)],
-    x: Annotated[str, Query(description="the input's numbers, with commas", pattern=_NUMBERS, max_length=1_000_000)],
-    member: Member = None,
-) -> Response:
+    {
+        "name": "x",
+        "in": "query",
+        "required": True,
+        "description": "the input's numbers, with commas",
+        "schema": {"type": "string", "pattern": _NUMBERS, "maxLength": 1_000_000},
+    },
+    {
+        "name": "member",
+        "in": "query",
+        "description": "replays this member instead of drawing one",
+        "schema": {"type": "integer", "minimum": 0, "maximum": 10_000},
+    },
+]
+
+
+async def predict_one(request: Request) -> Response:
     """The set for one input. A member is drawn from the system's randomness, and the answer names it."""
-    try:
-        row = np.array(x.split(","), dtype=np.float64)[None, :]
-    except ValueError:
-        raise wrong_field("x", "x must be numbers with commas between them.") from None
-    served = await serve(service, caller.tenant, predictor, row, member)
+    service: Service = request.app.state.service
+    caller: Caller = request.state.caller
+    predictor, x, member = _query(request.scope["query_string"])
+    served = await serve(service, caller.tenant, predictor, x, member)
     return Response(_one(served, 0), headers=_headers(served), media_type="application/json")
+
+
+# The busiest route: a plain one of Starlette's, whose few parameters are read by hand, takes a third of the time.
+router.add_route("/predict_set", predict_one, methods=["GET"], include_in_schema=False)
+PREDICT_ONE: dict[str, Any] = {
+    "tags": ["predict_set"],
+    "summary": "Predict One",
+    "operationId": "predict_one_predict_set_get",
+    "description": predict_one.__doc__,
+    "parameters": _ONE_QUERY,
+    "responses": {
+        str(status): content
+        for status, content in {
+            200: {"description": "a set", "content": {"application/json": {"schema": _ANSWER}}},
+            **ALWAYS,
+            **problems(404, 422),
+        }.items()
+    },
+}
+"""its part of the OpenAPI document"""
+
+
+def _query(text: bytes) -> tuple[str, NDArray[np.float64], int | None]:
+    given = _fields(text)
+    for name in ("predictor", "x"):
+        if name not in given:
+            raise wrong_field(name, f"{name} is missing.")
+    for name, values in given.items():
+        if name in ("predictor", "x", "member") and len(values) > 1:
+            raise wrong_field(name, f"{name} is given more than once.")
+    predictor = given["predictor"][0]
+    if not _ID.fullmatch(predictor):
+        raise wrong_field("predictor", "predictor must be an id, such as pred-1f0c.")
+    return predictor, _numbers(given["x"][0]), _member(given.get("member", [None])[0])
+
+
+def _fields(text: bytes) -> dict[str, list[str]]:
+    try:
+        plain = text.decode("ascii")
+        if "%" in plain or "+" in plain:
+            return parse_qs(plain, keep_blank_values=True, errors="strict", max_num_fields=20)
+        given: dict[str, list[str]] = {}
+        for field in plain.split("&", 20):
+            name, _, value = field.partition("=")
+            given.setdefault(name, []).append(value)
+    except ValueError:
+        raise ProblemError(422, "The query cannot be read.") from None
+    return given
+
+
+def _numbers(text: str) -> NDArray[np.float64]:
+    """(1, numbers). Pydantic's JSON parser is twice as quick as Python's floats, which know some spellings more."""
+    try:
+        row = from_json(f"[{text}]")
+    except ValueError:
+        try:
+            row = [float(part) for part in text.split(",")] if text.isascii() and "_" not in text else None
+        except ValueError:
+            row = None
+    try:
+        array = np.array([row], dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        array = np.zeros(0)
+    if row is None or array.ndim != 2 or array.size == 0:
+        raise wrong_field("x", "x must be numbers with commas between them.")
+    return array
+
+
+def _member(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,5}", text):
+        raise wrong_field("member", "member must be a whole number.")
+    return int(text)
 
 
 @router.post(

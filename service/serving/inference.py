@@ -18,7 +18,9 @@ from core.fit import Predictor
 from core.sets import PredictionSets
 
 _LARGEST_BATCH = 4096
-"""rows that are gathered at most"""
+"""rows that the thread gathers at most"""
+_SMALL_BATCH = 64
+"""rows that are computed on the spot: handing them to a thread takes longer than computing them"""
 
 
 class BusyError(Exception):
@@ -45,12 +47,23 @@ class _Request:
 
 
 class InferenceThread:
+    """The queue of one device.
+
+    Rows that gather are computed together, by predictor. On a CPU a few rows are computed between two turns of the
+    event loop, since Python's lock makes a thread no quicker; all else goes to the thread.
+    """
+
     def __init__(self, device: torch.device, max_rows: int) -> None:
         self.device = device
         self._max_rows = max_rows
-        self._waiting: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._rows = 0
         """waiting or being computed; written by the event loop alone"""
+        self._threads = torch.get_num_threads()
+        if device.type == "cpu":
+            # For the event loop, which computes small batches: waking other threads takes longer than the work.
+            torch.set_num_threads(1)
+        self._gathered: list[_Request] = []
+        self._waiting: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._loop, name=f"inference {device}", daemon=True)
         self._thread.start()
 
@@ -62,7 +75,13 @@ class InferenceThread:
         loop = asyncio.get_running_loop()
         request = _Request(predictor, inputs, members, loop, loop.create_future())
         self._rows += rows
-        self._waiting.put(request)
+        if rows > _SMALL_BATCH or self.device.type != "cpu":
+            self._waiting.put(request)
+        else:
+            if not self._gathered:
+                # At the loop's next turn, after everybody who was read in this one.
+                loop.call_soon(self._flush)
+            self._gathered.append(request)
         try:
             return await request.future
         finally:
@@ -71,6 +90,16 @@ class InferenceThread:
     def close(self) -> None:
         self._waiting.put(None)
         self._thread.join(timeout=10)
+
+    def _flush(self) -> None:
+        batch, self._gathered = self._gathered, []
+        start = rows = 0
+        for place, request in enumerate(batch):
+            rows += len(request.inputs)
+            if rows > _SMALL_BATCH:
+                _answer(batch[start:place])
+                start, rows = place, len(request.inputs)
+        _answer(batch[start:])
 
     def _loop(self) -> None:
         while True:
@@ -89,44 +118,48 @@ class InferenceThread:
                     break
                 batch.append(other)
                 rows += len(other.inputs)
-            self._answer(batch)
+            torch.set_num_threads(self._threads)
+            _answer(batch)
+            torch.set_num_threads(1)
             if ended:
                 return
 
-    def _answer(self, batch: list[_Request]) -> None:
-        groups: dict[int, list[_Request]] = {}
-        for request in batch:
-            if not request.future.cancelled():
-                groups.setdefault(id(request.predictor), []).append(request)
-        for group in groups.values():
-            try:
-                self._compute(group)
-            except CertisetError as error:
-                if len(group) == 1:
-                    _fail(group[0], error)
-                    continue
-                # One request's rows are at fault; the others must not suffer for it.
-                for request in group:
-                    self._answer([request])
-            except Exception as error:
-                for request in group:
-                    _fail(request, error)
 
-    def _compute(self, group: list[_Request]) -> None:
-        begin = time.perf_counter()
-        if len(group) == 1:
-            sets = group[0].predictor.sets_of(group[0].inputs, group[0].members)
-        else:
-            inputs = np.concatenate([request.inputs for request in group])
-            members = np.concatenate([request.members for request in group])
-            sets = group[0].predictor.sets_of(inputs, members)
-        computed = time.perf_counter() - begin
-        start = 0
-        for request in group:
-            end = start + len(request.inputs)
-            own = sets if len(group) == 1 else sets.take(slice(start, end))
-            _succeed(request, Answer(own, begin - request.asked, computed))
-            start = end
+def _answer(batch: list[_Request]) -> None:
+    groups: dict[int, list[_Request]] = {}
+    for request in batch:
+        if not request.future.cancelled():
+            groups.setdefault(id(request.predictor), []).append(request)
+    for group in groups.values():
+        try:
+            _compute(group)
+        except CertisetError as error:
+            if len(group) == 1:
+                _fail(group[0], error)
+                continue
+            # One request's rows are at fault; the others must not suffer for it.
+            for request in group:
+                _answer([request])
+        except Exception as error:
+            for request in group:
+                _fail(request, error)
+
+
+def _compute(group: list[_Request]) -> None:
+    begin = time.perf_counter()
+    if len(group) == 1:
+        sets = group[0].predictor.sets_of(group[0].inputs, group[0].members)
+    else:
+        inputs = np.concatenate([request.inputs for request in group])
+        members = np.concatenate([request.members for request in group])
+        sets = group[0].predictor.sets_of(inputs, members)
+    computed = time.perf_counter() - begin
+    start = 0
+    for request in group:
+        end = start + len(request.inputs)
+        own = sets if len(group) == 1 else sets.take(slice(start, end))
+        _succeed(request, Answer(own, begin - request.asked, computed))
+        start = end
 
 
 class InferenceThreads:
