@@ -45,7 +45,10 @@ class RequestLog:
             request_id.reset(token)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", None) or "other"
+        route = getattr(scope.get("route"), "path", None)
+        if route is None:
+            # Plain routes do not name themselves, and a path that nobody serves must not become a label.
+            route = scope["path"] if scope["path"] == "/predict_set" else "other"
         metrics = scope["app"].state.service.metrics
         metrics.count(scope["method"], route, status, seconds)
         if _log.isEnabledFor(logging.INFO):

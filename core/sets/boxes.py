@@ -29,7 +29,9 @@ class Boxes:
 
     @property
     def size(self) -> Reals:
-        return np.prod(np.maximum(self.upper - self.lower, 0.0), axis=1)
+        sides = np.maximum(self.upper - self.lower, 0.0)
+        # Flat in one direction and without bound in another: no volume.
+        return np.where((sides == 0).any(axis=1), 0.0, np.prod(np.where(sides == 0, 1.0, sides), axis=1))
 
     def contains(self, y: ArrayLike) -> Flags:
         values = np.asarray(y).reshape(self.lower.shape)

@@ -12,6 +12,7 @@ from service.commands.errors import CommandError
 _LARGEST_FILE = 64 * 2**20
 _EXAMPLES = """examples:
   certiset verify certificate.json
+  certiset verify certificate.json --key 4blyrv/f4+hg+4lKutlPMM55+ZJnBnUf/0fO3EcYGAI=
   certiset verify predictor.json --json
 
 exit codes: 0 every check passed, 1 some check failed, 2 the file is not a certificate
@@ -22,19 +23,21 @@ def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "verify",
         help="check a certificate by its own numbers, offline",
-        description="Recomputes every promise of a certificate from the numbers that it states. FILE is a certificate, "
-        "or the predictor.json of a saved predictor.",
+        description="Recomputes every promise of a certificate from the numbers that it states, and checks its "
+        "signature; without --key that shows that nothing was changed, not who signed. FILE is a certificate, or the "
+        "predictor.json of a saved predictor.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the certificate, as JSON")
+    parser.add_argument("--key", metavar="KEY", help="the issuer's public key, in base64: only its signature will do")
     parser.add_argument("--json", action="store_true", help="print JSON instead of sentences")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     certificate = _read(options.file)
-    answer = certificate.verify()
+    answer = certificate.verify(options.key)
     if options.json:
         print(json.dumps({"id": certificate.id, **answer.to_json()}, indent=2))
     else:

@@ -1,0 +1,140 @@
+"""A real server for tests: `certiset api` as a process, with a predictor of each task and keys of two tenants."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from core.certificate.signing import Signer
+from core.fit import Predictor, fit
+from core.fit.saving import description_of, tensors_of
+from core.settings import Settings
+from core.store import Store
+from core.store.predictors import Outcome
+from core.store.records import Calibration, Dataset, ModelRecord
+from service.access.keys import KeyRing
+from service.access.secret import derive, read_secret
+from tests.fit.problems import (
+    QUICK,
+    STEPS_PAY,
+    class_data,
+    class_model,
+    shifted_logits,
+    shifted_logits_model,
+    toy_data,
+    toy_model,
+)
+from tests.servers import free_port, wait_until
+from tests.store.records import a_dataset, a_model
+
+
+@dataclass
+class Server:
+    settings: Settings
+    port: int
+    process: subprocess.Popen[bytes]
+    keys: dict[str, str]
+    """by name: ada (everything), reader (ada's, read only), writer (ada's, no admin), eve (another tenant)"""
+    predictors: dict[str, Predictor]
+    """by task, as the server has them"""
+    calibrations: dict[str, Calibration]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self, who: str | None = "ada", **options: Any) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.keys[who]}"} if who else {}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, **options)
+
+    def id(self, task: str) -> str:
+        return self.predictors[task].certificate.predictor_id
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+
+
+def start_server(home: Path, **settings: Any) -> Server:
+    chosen = Settings(home=home, **settings)
+    store = Store.ready(chosen)
+    ring = KeyRing(store, derive(read_secret(chosen.secret), "api keys"))
+    keys = {
+        name: ring.create(tenant=tenant, name=name, scopes=scopes)[1]
+        for name, tenant, scopes in (
+            ("ada", "ada", ["read", "write", "admin"]),
+            ("reader", "ada", ["read"]),
+            ("writer", "ada", ["read", "write"]),
+            ("eve", "eve", ["read", "write", "admin"]),
+        )
+    }
+    options = {**QUICK, "prior": {"steps": 30}}
+    predictors = {
+        "classification": fit(class_model(), *class_data(600, 0), **options),
+        "regression": fit(toy_model(), *toy_data(600, 0), **options),
+        "pool": fit(shifted_logits_model(), *shifted_logits(3000, 8), **STEPS_PAY),
+        "doomed": fit(class_model(), *class_data(600, 1), **options),
+    }
+    predictors["mean"] = certified_in_the_mean(predictors["pool"])
+    calibrations = {task: enter_predictor(store, predictor) for task, predictor in predictors.items()}
+    store.close()
+    port = free_port()
+    log = (home / "api.log").open("wb")
+    with log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "service", "api", "--port", str(port), "--home", str(home)],
+            env={**os.environ, **{f"CERTISET_{name.upper()}": str(value) for name, value in settings.items()}},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    server = Server(chosen, port, process, keys, predictors, calibrations)
+
+    def up() -> bool:
+        assert process.poll() is None, (home / "api.log").read_text()
+        try:
+            return httpx.get(f"{server.url}/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_until(up, 60, "the server")
+    return server
+
+
+def certified_in_the_mean(predictor: Predictor) -> Predictor:
+    """The same members, as if only their mean had been promised anything."""
+    certificate = predictor.certificate
+    coverage = replace(certificate.coverage, guarantee="posterior", bound="chernoff", pool_miscoverage_bound=0.12)
+    changed = replace(certificate, coverage=coverage, predictor_id=f"pred-{'0' * 20}")
+    return replace(predictor, certificate=replace(changed, id=changed.digest_id))
+
+
+def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> Calibration:
+    """As a worker would."""
+    certificate = Signer.from_file_or_new(store.settings.signing_key).sign(predictor.certificate)
+    dataset: Dataset = a_dataset(store, tenant)
+    manifest = predictor.scorer.model.manifest.to_json()
+    model: ModelRecord = a_model(store, tenant, manifest=manifest, task=manifest["task"])
+    with store.writing() as work:
+        calibration = work.calibrations.create(dataset, model, {})
+        claim = work.leases.claim(calibration.id)
+        assert claim is not None
+        outcome = Outcome(
+            predictor_id=certificate.predictor_id,
+            certificate_id=certificate.id,
+            digest=certificate.digest,
+            alpha=certificate.coverage.alpha,
+            bound=certificate.coverage.bound,
+            score=certificate.provenance.score,
+            members=predictor.members,
+            description=description_of(predictor),
+            artifact=store.artifacts.put(tensors_of(predictor)),
+            document=json.dumps(certificate.to_json()),
+        )
+        assert work.leases.succeed(claim, outcome)
+    return calibration
