@@ -47,6 +47,7 @@ bench: $(STAMP) ## measurements, as ratios in one run
 	$(BIN)/python -m benchmarks.bounds
 	$(BIN)/python -m benchmarks.million_rows
 	$(BIN)/python -m benchmarks.queue
+	$(BIN)/python -m benchmarks.serving
 	$(BIN)/python -m benchmarks.fit_speed
 
 .PHONY: clean

@@ -27,6 +27,7 @@ from service.routes import (
     page,
     predict_set,
     predictors,
+    reference,
 )
 from service.schemas.common import Problem
 from service.state import Service
@@ -43,6 +44,7 @@ _ROUTERS = (
     health,
     inference_protocol,
     page,
+    reference,
 )
 
 
@@ -63,6 +65,7 @@ def create_app(settings: Settings) -> FastAPI:
         description="Prediction sets with certificates of coverage and size.",
         version=importlib.metadata.version("certiset"),
         lifespan=lifespan,
+        docs_url=None,
         redoc_url=None,
     )
     add_handlers(app)

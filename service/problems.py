@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -113,12 +114,21 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    headers = dict(error.headers) if error.headers else {}
     detail = {404: f"There is nothing at {request.url.path}.", 405: f"{request.method} is not possible here."}
-    return problem_response(
-        error.status_code,
-        detail.get(error.status_code, str(error.detail)),
-        headers=dict(error.headers) if error.headers else None,
-    )
+    if error.status_code == 405:
+        headers = {"Allow": ", ".join(_allowed(request)) or headers.get("Allow", headers.get("allow", ""))}
+    return problem_response(error.status_code, detail.get(error.status_code, str(error.detail)), headers=headers)
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of all routes at that path; a router by itself knows only those of the first."""
+    found: set[str] = set()
+    for template, operations in request.app.openapi()["paths"].items():
+        pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template))
+        if re.fullmatch(pattern, request.url.path):
+            found |= {method.upper() for method in operations}
+    return sorted(found)
 
 
 async def _unknown(request: Request, error: Exception) -> Response:

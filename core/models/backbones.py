@@ -125,4 +125,10 @@ def make_backbone(manifest: Manifest, weights: Mapping[str, Tensor], onnx: bytes
         case "lenet5":
             return ModuleBackbone(lenet5(), weights)
         case _:
-            return ModuleBackbone(torchvision_features(str(manifest.backbone_name)), weights)
+            name = str(manifest.backbone_name)
+            # First without memory: a manifest alone must not make anybody allocate gigabytes.
+            with torch.device("meta"):
+                expected = {key: value.shape for key, value in torchvision_features(name).state_dict().items()}
+            if expected != {key: value.shape for key, value in weights.items()}:
+                raise ModelError(f"the backbone's weights do not fit torchvision's {name}.")
+            return ModuleBackbone(torchvision_features(name), weights)

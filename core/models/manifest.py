@@ -1,6 +1,7 @@
 """What a model is, in JSON: read strictly, so that a wrong manifest is refused and never guessed at."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ TASKS = ("classification", "regression")
 BACKBONES = ("none", "onnx", "lenet5", "torchvision")
 HEADS = ("identity", "mlp")
 _LARGEST_WIDTH = 1_000_000
+_LARGEST_INPUT = 2**24
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Manifest:
             widths=widths,
             activation=_choice("head.activation", head.get("activation", "relu"), tuple(ACTIVATIONS)),
         )
+        if math.prod(manifest.input_shape) > _LARGEST_INPUT:
+            raise ModelError(f"input_shape may have at most {_LARGEST_INPUT:,} numbers in all.")
         if manifest.classes is not None and widths and widths[-1] != manifest.classes:
             raise ModelError(f"head.widths ends in {widths[-1]} outputs, but classes is {manifest.classes}.")
         return manifest

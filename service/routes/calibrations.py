@@ -92,7 +92,7 @@ def cancel_calibration(id: PathId, service: TheService, caller: TheCaller) -> An
     response_class=Response,
     responses={
         **problems(404, 422),
-        200: {"description": "server-sent events", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        200: {"description": "server-sent events", "content": {"text/event-stream": {}}},
     },
 )
 async def watch_calibration(

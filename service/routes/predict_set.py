@@ -28,6 +28,8 @@ NPZ = "application/x-npz"
 _NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
+_LONGEST_X = 50_000
+"""servers take addresses of up to 64 KiB"""
 _ID = re.compile(ID_PATTERN)
 _PARSED_INLINE = 2**16
 """longer bodies are parsed in a thread, so that others are not kept waiting"""
@@ -95,7 +97,7 @@ _ONE_QUERY: list[dict[str, Any]] = [
         "in": "query",
         "required": True,
         "description": "the input's numbers, with commas",
-        "schema": {"type": "string", "pattern": _NUMBERS, "maxLength": 1_000_000},
+        "schema": {"type": "string", "pattern": _NUMBERS, "maxLength": _LONGEST_X},
     },
     {
         "name": "member",
@@ -129,6 +131,8 @@ PREDICT_ONE: dict[str, Any] = {
             200: {"description": "a set", "content": {"application/json": {"schema": _ANSWER}}},
             **ALWAYS,
             **problems(404, 422),
+            # The server's own words, before any of ours is asked.
+            400: {"description": "the address is too long", "content": {"text/plain": {"schema": {"type": "string"}}}},
         }.items()
     },
 }
@@ -146,6 +150,8 @@ def _query(text: bytes) -> tuple[str, NDArray[np.float64], int | None]:
     predictor = given["predictor"][0]
     if not _ID.fullmatch(predictor):
         raise wrong_field("predictor", "predictor must be an id, such as pred-1f0c.")
+    if len(given["x"][0]) > _LONGEST_X:
+        raise wrong_field("x", f"x has more than {_LONGEST_X:,} characters: send such an input by POST.")
     return predictor, _numbers(given["x"][0]), _member(given.get("member", [None])[0])
 
 

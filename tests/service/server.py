@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 
 from core.certificate.signing import Signer
 from core.fit import Predictor, fit
 from core.fit.saving import description_of, tensors_of
+from core.intake import add_dataset, add_model
 from core.settings import Settings
 from core.store import Store
 from core.store.predictors import Outcome
-from core.store.records import Calibration, Dataset, ModelRecord
+from core.store.records import Calibration
 from service.access.keys import KeyRing
 from service.access.secret import derive, read_secret
 from tests.fit.problems import (
@@ -31,7 +33,6 @@ from tests.fit.problems import (
     toy_model,
 )
 from tests.servers import free_port, wait_until
-from tests.store.records import a_dataset, a_model
 
 
 @dataclass
@@ -117,9 +118,11 @@ def certified_in_the_mean(predictor: Predictor) -> Predictor:
 def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> Calibration:
     """As a worker would."""
     certificate = Signer.from_file_or_new(store.settings.signing_key).sign(predictor.certificate)
-    dataset: Dataset = a_dataset(store, tenant)
-    manifest = predictor.scorer.model.manifest.to_json()
-    model: ModelRecord = a_model(store, tenant, manifest=manifest, task=manifest["task"])
+    file = store.settings.home / "data.npz"
+    random = np.random.default_rng(int(certificate.digest[:8], 16))
+    np.savez(file, x=random.normal(size=(50, 2)), y=random.integers(3, size=50))
+    dataset, _ = add_dataset(store, tenant, file, filename="data.npz")
+    model, _ = add_model(store, tenant, predictor.scorer.model.manifest, predictor.scorer.model.tensors())
     with store.writing() as work:
         calibration = work.calibrations.create(dataset, model, {})
         claim = work.leases.claim(calibration.id)
