@@ -66,7 +66,7 @@ def test_the_commands_over_http_lead_to_a_set(tmp_path: Path) -> None:
         with log:
             servers.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log))
     try:
-        wait_until(lambda: (tmp_path / "var" / "key").exists(), 60, "the first key")
+        wait_until((tmp_path / "var" / "key").exists, 60, "the first key")
         wait_until(partial(answers, port), 60, "the server")
         known: dict[str, str] = {}
         setting, *commands = calls.replace(":8000", f":{port}").splitlines()

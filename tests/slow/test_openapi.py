@@ -44,7 +44,7 @@ def test_no_request_breaks_the_service(tmp_path: Path, real_ids: bool) -> None:
         program = Path(sys.executable).with_name("schemathesis")
         command = [str(program), "--config-file", str(config), "run", f"{server.url}/openapi.json", "--checks", "all"]
         key = ["--header", f"Authorization: Bearer {server.keys['ada']}"]
-        amount = ["--max-examples", "250", "--generation-deterministic", "--continue-on-failure"]
+        amount = ["--max-examples", "500", "--generation-deterministic", "--continue-on-failure"]
         done = subprocess.run([*command, *key, *amount], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == 0, done.stdout[done.stdout.find("FAILURES") :][:5000] + done.stderr[-2000:]
         generated = re.search(r"(\d+) generated", done.stdout)
