@@ -24,6 +24,7 @@ from core.errors import (
 )
 from core.store.errors import TRANSIENT
 
+_MOST_ERRORS = 20
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
@@ -80,7 +81,6 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http)
     for kind in (CertisetError, BoundsError, *TRANSIENT):
         app.add_exception_handler(kind, _known)
-    app.add_exception_handler(Exception, _unknown)
 
 
 def status_of(error: Exception) -> int:
@@ -106,7 +106,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     errors = [
         {"where": ".".join(str(part) for part in found["loc"][1:]) or str(found["loc"][0]), "message": found["msg"]}
-        for found in error.errors()
+        for found in error.errors()[:_MOST_ERRORS]
     ]
     first = errors[0]
     return problem_response(422, f"{first['where']}: {first['message']}.", errors)
@@ -129,8 +129,3 @@ def _allowed(request: Request) -> list[str]:
         if re.fullmatch(pattern, request.url.path):
             found |= {method.upper() for method in operations}
     return sorted(found)
-
-
-async def _unknown(request: Request, error: Exception) -> Response:
-    _log.exception("unexpected", exc_info=error)
-    return problem_response(500, "Something broke here that should not; the log has the details under the request id.")

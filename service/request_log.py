@@ -10,6 +10,8 @@ from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.problems import problem_response
+
 _log = logging.getLogger("certiset.requests")
 _GOOD_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
@@ -29,17 +31,23 @@ class RequestLog:
         given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
         id = given.decode() if _GOOD_ID.fullmatch(given) else secrets.token_hex(8)
         token = request_id.set(id)
-        begin, status = time.perf_counter(), 500
+        begin, status, begun = time.perf_counter(), 500, False
 
         async def answered(message: Message) -> None:
-            nonlocal status
+            nonlocal status, begun
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, begun = message["status"], True
                 message["headers"] = [*message["headers"], (b"x-request-id", id.encode())]
             await send(message)
 
         try:
             await self._app(scope, receive, answered)
+        except Exception:
+            # Here and not farther out, where the request's id is known no more.
+            _log.exception("unexpected")
+            if not begun:
+                detail = f"Something broke here that should not; the log says more under the request id {id}."
+                await problem_response(500, detail)(scope, receive, answered)
         finally:
             self._record(scope, status, time.perf_counter() - begin)
             request_id.reset(token)

@@ -5,6 +5,7 @@ import binascii
 import json
 import os
 import stat
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +90,8 @@ def signed_by(certificate: "Certificate") -> str | None:
 
 def create_private(file: Path, content: bytes) -> None:
     """Writes a file of mode 600, whole or not at all; does nothing if somebody was quicker."""
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)

@@ -67,7 +67,9 @@ class Predictor:
                 return generator.integers(self.members, size=rows)
             if generator is not None:
                 raise DataError("generator must be one of NumPy's or torch's random generators.")
-            return np.array([secrets.randbelow(self.members) for _ in range(rows)], dtype=np.int64)
+            # 64 bits a row: that the remainder favours some members by 2^-50 is beyond any count of rows.
+            drawn = np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64) % np.uint64(self.members)
+            return drawn.astype(np.int64)
         try:
             chosen = np.asarray(member)
         except ValueError:

@@ -7,6 +7,7 @@ from typing import Any
 from safetensors.torch import save
 
 from core.intake.entering import enter
+from core.intake.judging import judge
 from core.models import Manifest, Model
 from core.store.identifiers import new_id
 from core.store.records import ModelRecord
@@ -23,7 +24,10 @@ def add_model(
     onnx: Path | None = None,
 ) -> tuple[ModelRecord, bool]:
     """The model, and whether it is new. It is built once here, so that a wrong one is refused before any fit."""
-    model = Model.from_manifest(manifest, weights, onnx=onnx)
+    described = Manifest.parse(manifest)
+    if described.backbone != "none" and not isinstance(weights, Mapping):
+        judge(described.to_json(), weights, onnx)
+    model = Model.from_manifest(described, weights, onnx=onnx)
     digest = model.sha256
     with store.reading() as work:
         known = work.models.of_content(tenant, digest)

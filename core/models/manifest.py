@@ -15,6 +15,9 @@ BACKBONES = ("none", "onnx", "lenet5", "torchvision")
 HEADS = ("identity", "mlp")
 _LARGEST_WIDTH = 1_000_000
 _LARGEST_INPUT = 2**24
+_MOST_DIMENSIONS = 8
+_MOST_LAYERS = 100
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,12 @@ class Manifest:
         if head_kind == "mlp" and len(widths) < 2:
             raise ModelError("head.widths must hold at least the number of inputs and of outputs.")
         manifest = cls(
-            name=str(fields.get("name", "model")),
+            name=_name("name", fields.get("name", "model")),
             task=task,  # type: ignore[arg-type]
             input_shape=_shape("input_shape", fields.get("input_shape")),
             classes=_classes(task, fields.get("classes")),
             backbone=kind,
-            backbone_name=backbone.get("name"),
+            backbone_name=_name("backbone.name", backbone["name"]) if "name" in backbone else None,
             head=head_kind,
             widths=widths,
             activation=_choice("head.activation", head.get("activation", "relu"), tuple(ACTIVATIONS)),
@@ -106,10 +109,17 @@ def _choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     return str(value)
 
 
+def _name(field: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME or not value.isprintable():
+        raise ModelError(f"{field} must be text of at most {_LONGEST_NAME} characters that can be printed.")
+    return value
+
+
 def _shape(name: str, value: Any) -> tuple[int, ...]:
     if (
         not isinstance(value, list | tuple)
         or not value
+        or len(value) > (_MOST_DIMENSIONS if name == "input_shape" else _MOST_LAYERS)
         or not all(type(v) is int and 0 < v <= _LARGEST_WIDTH for v in value)
     ):
         raise ModelError(f"{name} must be a list of positive whole numbers, not {value!r}.")

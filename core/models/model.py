@@ -118,7 +118,7 @@ def _read(weights: str | Path | Mapping[str, Any] | None) -> dict[str, Tensor]:
         try:
             arrays = load(_bytes(weights))
         except SafetensorError as error:
-            raise ModelError(f"{weights} is not a safetensors file: {error}.") from None
+            raise ModelError(f"the weights are not a safetensors file: {error}.") from None
     for name, array in arrays.items():
         if array.is_floating_point() and not torch.isfinite(array).all():
             raise ModelError(f"weight {name} holds a number that is not finite.")

@@ -65,8 +65,8 @@ def _engine(url: Any, is_sqlite: bool) -> Engine:
             "tcp_user_timeout": 10_000,
             "options": "-c statement_timeout=20000 -c lock_timeout=10000",
         }
-        return create_engine(url, pool_pre_ping=True, connect_args=patience)
-    engine = create_engine(url, connect_args={"check_same_thread": False})
+        return create_engine(url, pool_pre_ping=True, connect_args=patience, hide_parameters=True)
+    engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: Any) -> None:

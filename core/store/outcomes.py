@@ -72,6 +72,11 @@ class Outcomes:
         chosen = select(Monitor.predictor_id).where(Monitor.contradicted_at.is_not(None))
         return len(self._session.execute(chosen).all())
 
+    def contradicted_of(self, tenant: str) -> set[str]:
+        """A tenant's predictors whose certificates are contradicted."""
+        chosen = select(Monitor.predictor_id).where(Monitor.tenant == tenant, Monitor.contradicted_at.is_not(None))
+        return set(self._session.scalars(chosen))
+
     def _locked(self, tenant: str, predictor_id: str) -> Monitor:
         """The monitor's row, held until the commit: outcomes are counted one request after the other."""
         key = (tenant, predictor_id)

@@ -4,7 +4,7 @@ from core.certificate.signing import create_private
 from core.settings import Settings
 from core.store import Store
 from core.store.keys import SCOPES
-from service.access.keys import DEFAULT_TENANT, KeyRing
+from service.access.keys import DEFAULT_TENANT, KeyRing, new_key
 from service.access.secret import derive, read_secret
 
 
@@ -14,8 +14,9 @@ def make_first_key(settings: Settings, store: Store) -> str | None:
         if work.keys.list():
             return None
     ring = KeyRing(store, derive(read_secret(settings.secret), "api keys"))
-    _, key = ring.create(tenant=DEFAULT_TENANT, name="first", scopes=list(SCOPES))
-    file = settings.home / "key"
+    # The file first: a key that is stored and nowhere written down would be lost for good.
+    key, file = new_key(), settings.home / "key"
     file.unlink(missing_ok=True)
     create_private(file, f"{key}\n".encode())
+    ring.add(key, tenant=DEFAULT_TENANT, name="first", scopes=list(SCOPES))
     return key

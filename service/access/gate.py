@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -12,6 +13,8 @@ from service.state import Service
 
 _OPEN = {"/", "/healthz", "/readyz", "/docs", "/openapi.json", "/v2", "/v2/health/live", "/v2/health/ready"}
 _OPEN_BELOW = ("/static/",)
+_LOOK_UPS = CapacityLimiter(4)
+"""keys that are looked up at the same time, on threads that no other work can take"""
 _READING_POSTS = ("/predict_set",)
 
 
@@ -50,7 +53,7 @@ class Gate:
             return None
         digest = service.keys.digest(key)
         known, caller = service.keys.remembered(digest)
-        return caller if known else await run_sync(service.keys.look_up, digest)
+        return caller if known else await run_sync(service.keys.look_up, digest, limiter=_LOOK_UPS)
 
 
 def _refusal(service: Service, caller: Caller | None, needed: str) -> Any:

@@ -18,6 +18,10 @@ _REMEMBERED = 10_000
 DEFAULT_TENANT = "default"
 
 
+def new_key() -> str:
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
 @dataclass(frozen=True)
 class Caller:
     key_id: str
@@ -47,9 +51,12 @@ class KeyRing:
 
     def create(self, *, tenant: str, name: str, scopes: list[str]) -> tuple[ApiKey, str]:
         """The record, and the key itself, which cannot be shown again."""
-        key = _PREFIX + secrets.token_urlsafe(32)
+        key = new_key()
+        return self.add(key, tenant=tenant, name=name, scopes=scopes), key
+
+    def add(self, key: str, *, tenant: str, name: str, scopes: list[str]) -> ApiKey:
         with self._store.writing() as work:
-            return work.keys.add(tenant=tenant, name=name, scopes=scopes, digest=self.digest(key)), key
+            return work.keys.add(tenant=tenant, name=name, scopes=scopes, digest=self.digest(key))
 
     def remembered(self, digest: str) -> tuple[bool, Caller | None]:
         """(whether the answer is known without asking the database, the answer)."""

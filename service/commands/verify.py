@@ -24,7 +24,7 @@ def register(subparsers: Any) -> None:
         "verify",
         help="check a certificate by its own numbers, offline",
         description="Recomputes every promise of a certificate from the numbers that it states, and checks its "
-        "signature; without --key that shows that nothing was changed, not who signed. FILE is a certificate, or the "
+        "signature if there is one; only with --key does that say who issued it. FILE is a certificate, or the "
         "predictor.json of a saved predictor.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

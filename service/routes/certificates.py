@@ -49,6 +49,9 @@ class CheckAnswer(BaseModel):
 
 class VerificationAnswer(BaseModel):
     valid: bool
+    """whether the numbers follow from each other and this service's key has signed them"""
+    status: Literal["consistent", "contradicted"]
+    """what outcomes have said since"""
     checks: list[CheckAnswer]
 
 
@@ -103,9 +106,14 @@ def get_certificate(
 ) -> Response:
     with service.store.reading() as work:
         record = work.certificates.get(caller.tenant, id)
+        contradicted = work.outcomes.monitor(caller.tenant, record.predictor_id).contradicted_at is not None
     etag = f'"{record.digest}"'
-    headers = {"ETag": etag, "Cache-Control": "private, max-age=31536000, immutable"}
-    if if_none_match is not None and etag in [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]:
+    # The document never changes; what outcomes say about it stands beside it, and is asked for again each time.
+    status = "contradicted" if contradicted else "consistent"
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Certificate-Status": status}
+    if if_none_match is not None and (
+        if_none_match.strip() == "*" or etag in [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    ):
         return Response(status_code=304, headers=headers)
     return Response(record.document, headers=headers, media_type="application/json")
 
@@ -114,5 +122,7 @@ def get_certificate(
 def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> Any:
     """Recomputes every promise from the certificate's own numbers, and checks the signature."""
     with service.store.reading() as work:
-        document = work.certificates.get(caller.tenant, id).document
-    return Certificate.from_json(document).verify().to_json()
+        record = work.certificates.get(caller.tenant, id)
+        contradicted = work.outcomes.monitor(caller.tenant, record.predictor_id).contradicted_at is not None
+    answer = Certificate.from_json(record.document).verify(service.public_key).to_json()
+    return {**answer, "status": "contradicted" if contradicted else "consistent"}

@@ -12,7 +12,7 @@ from core.store.garbage import discard_unnamed
 from core.store.records import Dataset
 from service.problems import ProblemError
 from service.routes.dependencies import TheCaller, TheService
-from service.routes.uploads import file_field, form_of, on_disk, text_field
+from service.routes.uploads import UPLOADS, file_field, form_of, on_disk, text_field
 from service.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 from service.schemas.resources import DatasetAnswer
 
@@ -67,7 +67,7 @@ async def upload_dataset(request: Request, response: Response, service: TheServi
                     raise StoreError("There is no room left for the upload: make some, then try again.") from None
                 raise
 
-        record, made = await run_sync(store)
+        record, made = await run_sync(store, limiter=UPLOADS)
     response.status_code = 201 if made else 200
     response.headers["Location"] = f"/datasets/{record.id}"
     return DatasetAnswer.of(record)

@@ -10,6 +10,7 @@ import struct
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 from numpy.typing import NDArray
@@ -189,18 +190,19 @@ async def infer(
     if length > len(body):
         raise ProblemError(400, f"{_BINARY} says {length} bytes, but the body has {len(body)}.")
     try:
-        asked = InferRequest.model_validate_json(body[:length])
+        asked = await run_sync(InferRequest.model_validate_json, body[:length])
     except ValidationError as error:
+        found_errors = error.errors(include_url=False, include_input=False, include_context=False)[:20]
         errors = [
-            {"where": ".".join(map(str, found["loc"])) or "body", "message": found["msg"]} for found in error.errors()
+            {"where": ".".join(map(str, found["loc"])) or "body", "message": found["msg"]} for found in found_errors
         ]
         raise ProblemError(422, f"{errors[0]['where']}: {errors[0]['message']}.", errors=errors) from None
-    x = _tensor(asked.inputs[0], body[length:])
+    x = await run_sync(_tensor, asked.inputs[0], body[length:])
     member = asked.parameters.get("member")
     if member is not None and type(member) is not int:
         raise wrong_field("parameters.member", "member must be a whole number.")
     served = await serve(service, caller.tenant, id, x, member)
-    return _answer(asked, served)
+    return await run_sync(_answer, asked, served)
 
 
 def _tensor(given: InputTensor, raw: bytes) -> NDArray[Any]:
@@ -214,7 +216,10 @@ def _tensor(given: InputTensor, raw: bytes) -> NDArray[Any]:
         if binary != len(raw) or binary != size * dtype.itemsize:
             message = f"{len(raw)} bytes follow the JSON, and the shape needs {size * dtype.itemsize}."
             raise wrong_field("inputs.0.parameters.binary_data_size", message)
-        return np.frombuffer(raw, dtype=dtype).reshape(given.shape)
+        try:
+            return np.frombuffer(raw, dtype=dtype).reshape(given.shape)
+        except ValueError:
+            raise wrong_field("inputs.0.shape", "No array has that shape.") from None
     try:
         array = np.array(given.data if given.data is not None else [])
         if array.dtype.kind not in "biuf" or array.size != size:

@@ -10,7 +10,7 @@ from core.intake import add_model
 from core.store.records import ModelRecord
 from service.problems import wrong_field
 from service.routes.dependencies import TheCaller, TheService
-from service.routes.uploads import file_field, form_of, on_disk
+from service.routes.uploads import UPLOADS, file_field, form_of, on_disk
 from service.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 from service.schemas.resources import ModelAnswer
 
@@ -54,7 +54,7 @@ async def upload_model(request: Request, response: Response, service: TheService
             with on_disk(weights, folder) as weights_file, on_disk(backbone, folder) as backbone_file:
                 return add_model(service.store, caller.tenant, manifest, weights_file, onnx=backbone_file)
 
-        record, made = await run_sync(store)
+        record, made = await run_sync(store, limiter=UPLOADS)
     response.status_code = 201 if made else 200
     response.headers["Location"] = f"/models/{record.id}"
     return ModelAnswer.of(record)

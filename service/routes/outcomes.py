@@ -1,13 +1,13 @@
 """What came true: each outcome of a served set counts once, and a forged one never."""
 
 import time
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from core.certificate import Certificate
 from core.errors import DataError
 from core.store.errors import TRANSIENT
 from service.access.keys import Caller
@@ -20,11 +20,11 @@ from service.state import Service
 router = APIRouter(tags=["outcomes"], responses=ALWAYS)
 
 _TRIES = 5
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
 class OutcomeRequest(Strict):
-    prediction_id: Annotated[str, Field(max_length=200_000, pattern=r"^[A-Za-z0-9_-]+$")]
+    prediction_id: Annotated[str, Field(max_length=100_000, pattern=r"^[A-Za-z0-9_-]+$")]
     y: Number | Annotated[list[Number], Field(min_length=1, max_length=100_000)]
 
 
@@ -36,31 +36,40 @@ class OutcomesAnswer(BaseModel):
     counted: int
     repeated: int
     """known before, and not counted again"""
+    replayed: int
+    """of members that were asked for, and therefore not counted"""
     covered: list[bool]
     """for each outcome, whether its set contained it"""
 
 
 @router.post("/outcomes", response_model=OutcomesAnswer, responses=problems(400, 404, 413, 422))
 async def report_outcomes(body: OutcomeRequest | OutcomesRequest, service: TheService, caller: TheCaller) -> Any:
-    """Takes the truth for one served set, or for many. All are counted, or, if one is not acceptable, none."""
+    """Takes the truth for one served set, or for many. All are counted, or, if one is not acceptable, none.
+
+    The outcome of a replayed member says whether it was covered and counts for nothing: who chose the member may have
+    chosen the outcome, too.
+    """
     given = body.outcomes if isinstance(body, OutcomesRequest) else [body]
-    covered, missed = _judge(service, caller, given)
-    counted = repeated = 0
-    for predictor_id, flags in missed.items():
-        loaded = await service.predictors.get(caller.tenant, predictor_id)
-        result = await run_sync(_count, service, caller, predictor_id, flags, loaded.predictor.certificate)
-        counted, repeated = counted + result[0], repeated + result[1]
-        if result[2] != loaded.contradicted:
-            service.predictors.update(loaded, contradicted=result[2])
-    return OutcomesAnswer(counted=counted, repeated=repeated, covered=covered)
+    judged = await run_sync(_judge, service, caller, given)
+    loaded = {id: await service.predictors.get(caller.tenant, id) for id in judged.missed}
+    alphas = {id: promised_alpha(found.predictor.certificate) for id, found in loaded.items()}
+    counted, against = await run_sync(_count, service, caller, judged.missed, alphas)
+    for id, contradicted in against.items():
+        service.predictors.update(loaded[id], contradicted=contradicted)
+    repeated = len(given) - judged.replayed - counted
+    return OutcomesAnswer(counted=counted, repeated=repeated, replayed=judged.replayed, covered=judged.covered)
 
 
-def _judge(
-    service: Service, caller: Caller, given: list[OutcomeRequest]
-) -> tuple[list[bool], dict[str, dict[str, bool]]]:
-    """For each outcome whether its set contained it, and by predictor which predictions were misses."""
-    covered: list[bool] = []
-    missed: dict[str, dict[str, bool]] = {}
+@dataclass
+class _Judged:
+    covered: list[bool] = field(default_factory=list)
+    missed: dict[str, dict[str, bool]] = field(default_factory=dict)
+    """by predictor and prediction, whether its set did not contain the truth"""
+    replayed: int = 0
+
+
+def _judge(service: Service, caller: Caller, given: list[OutcomeRequest]) -> _Judged:
+    judged = _Judged()
     for place, outcome in enumerate(given):
         prediction = service.prediction_ids.read(caller.tenant, outcome.prediction_id)
         where = f"outcomes.{place}"
@@ -72,27 +81,28 @@ def _judge(
         except (DataError, ValueError) as error:
             message = str(error) if isinstance(error, DataError) else "y does not have the shape of the set."
             raise ProblemError(422, message, errors=[{"where": f"{where}.y", "message": message}]) from None
-        covered.append(inside)
-        missed.setdefault(prediction.predictor, {}).setdefault(prediction.number, not inside)
-    return covered, missed
+        judged.covered.append(inside)
+        if prediction.replayed:
+            judged.replayed += 1
+        else:
+            judged.missed.setdefault(prediction.predictor, {}).setdefault(prediction.number, not inside)
+    return judged
 
 
 def _count(
-    service: Service, caller: Caller, predictor_id: str, flags: dict[str, bool], certificate: Certificate
-) -> tuple[int, int, bool]:
-    """(counted, repeated, whether the certificate is now contradicted)."""
+    service: Service, caller: Caller, missed: dict[str, dict[str, bool]], alphas: dict[str, float]
+) -> tuple[int, dict[str, bool]]:
+    """(how many were counted, by predictor whether its certificate is now contradicted), in one transaction."""
+    eta = service.settings.monitor_eta
     for attempt in range(_TRIES):
         try:
+            counted, against = 0, {}
             with service.store.writing() as work:
-                result = work.outcomes.add(
-                    caller.tenant,
-                    predictor_id,
-                    flags,
-                    alpha=promised_alpha(certificate),
-                    eta=service.settings.monitor_eta,
-                )
-                against = work.outcomes.monitor(caller.tenant, predictor_id).contradicted_at is not None
-            return result.counted, result.repeated, against
+                # In one order for everybody, so that no two wait for each other.
+                for id in sorted(missed):
+                    counted += work.outcomes.add(caller.tenant, id, missed[id], alpha=alphas[id], eta=eta).counted
+                    against[id] = work.outcomes.monitor(caller.tenant, id).contradicted_at is not None
+            return counted, against
         except TRANSIENT:
             # Somebody else reported the predictor's first outcome, or this very one, at the same moment.
             if attempt + 1 == _TRIES:

@@ -54,13 +54,16 @@ class MonitorAnswer(BaseModel):
 def list_predictors(service: TheService, caller: TheCaller, limit: Limit = 50, cursor: Cursor = None) -> Any:
     with service.store.reading() as work:
         page = work.predictors.list(caller.tenant, limit=limit, cursor=cursor)
-    return Items(items=[PredictorAnswer.of(record) for record in page.items], next_cursor=page.next_cursor)
+        against = work.outcomes.contradicted_of(caller.tenant)
+    items = [PredictorAnswer.of(record, contradicted=record.id in against) for record in page.items]
+    return Items(items=items, next_cursor=page.next_cursor)
 
 
 @router.get("/predictors/{id}", response_model=PredictorAnswer, responses=problems(404, 422))
 def get_predictor(id: PathId, service: TheService, caller: TheCaller) -> Any:
     with service.store.reading() as work:
-        return PredictorAnswer.of(work.predictors.get(caller.tenant, id))
+        against = work.outcomes.contradicted_of(caller.tenant)
+        return PredictorAnswer.of(work.predictors.get(caller.tenant, id), contradicted=id in against)
 
 
 @router.patch("/predictors/{id}", response_model=PredictorAnswer, responses=problems(400, 404, 409, 413, 422))
@@ -75,7 +78,8 @@ async def change_serving(id: PathId, body: ServingRequest, service: TheService, 
 
     def change() -> PredictorAnswer:
         with service.store.writing() as work:
-            return PredictorAnswer.of(work.predictors.set_serving(caller.tenant, id, body.serve))
+            record = work.predictors.set_serving(caller.tenant, id, body.serve)
+            return PredictorAnswer.of(record, contradicted=id in work.outcomes.contradicted_of(caller.tenant))
 
     answer = await run_sync(change)
     service.predictors.update(loaded, serve=body.serve)

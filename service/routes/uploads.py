@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from anyio import CapacityLimiter
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
@@ -13,6 +14,8 @@ from starlette.formparsers import MultiPartException
 from service.problems import ProblemError, wrong_field
 
 _FIELD_BYTES = 2**20
+UPLOADS = CapacityLimiter(2)
+"""uploads that are read at the same time: they must not take the threads that everybody else needs"""
 
 
 @asynccontextmanager

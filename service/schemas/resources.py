@@ -86,14 +86,16 @@ class PredictorAnswer(BaseModel):
     input_shape: list[int]
     serve: Literal["random", "best"]
     certificate_id: str
+    certificate_status: Literal["consistent", "contradicted"]
     calibration_id: str
     created_at: str
 
     @classmethod
-    def of(cls, record: PredictorRecord) -> "PredictorAnswer":
+    def of(cls, record: PredictorRecord, *, contradicted: bool) -> "PredictorAnswer":
         names = ("id", "name", "task", "score", "members", "serve", "certificate_id", "calibration_id")
         return cls(
             **{name: getattr(record, name) for name in names},
             input_shape=record.description["manifest"]["input_shape"],
+            certificate_status="contradicted" if contradicted else "consistent",
             created_at=instant(record.created_at) or "",
         )

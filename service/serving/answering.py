@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from anyio.to_thread import run_sync
 from numpy.typing import ArrayLike, NDArray
 
 from core.fit.data import check_inputs
@@ -13,6 +14,8 @@ from service.problems import ProblemError, wrong_field
 from service.serving.inference import BusyError
 from service.serving.loaded import Loaded
 from service.state import Service
+
+_MANY_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,10 @@ async def serve(service: Service, tenant: str, predictor_id: str, x: ArrayLike, 
     begin = time.perf_counter()
     loaded = await service.predictors.get(tenant, predictor_id)
     found = time.perf_counter()
-    inputs = check_inputs(loaded.predictor.scorer.model, x)
+    # Much of anything is done in a thread, so that others are not kept waiting.
+    many = isinstance(x, list | np.ndarray) and len(x) > _MANY_ROWS
+    model = loaded.predictor.scorer.model
+    inputs = await run_sync(check_inputs, model, x) if many else check_inputs(model, x)
     rows = len(inputs)
     if rows == 0:
         raise wrong_field("x", "x has no rows.")
@@ -46,7 +52,12 @@ async def serve(service: Service, tenant: str, predictor_id: str, x: ArrayLike, 
         raise ProblemError(
             503, "Too many rows are waiting: try again in a moment.", headers={"Retry-After": "1"}
         ) from None
-    ids = service.prediction_ids.issue(tenant, predictor_id, members, answer.sets)
+
+    def issue() -> list[str]:
+        replayed = member is not None
+        return service.prediction_ids.issue(tenant, predictor_id, members, answer.sets, replayed=replayed)
+
+    ids = await run_sync(issue) if many else issue()
     service.metrics.rows.inc(rows)
     stages = {"load": found - begin, "parse": parsed - found, "wait": answer.waited, "infer": answer.computed}
     stages["total"] = time.perf_counter() - begin

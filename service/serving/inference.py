@@ -23,6 +23,10 @@ _SMALL_BATCH = 64
 """rows that are computed on the spot: handing them to a thread takes longer than computing them"""
 
 
+_QUICK_HEAD = 500_000
+"""parameters"""
+
+
 class BusyError(Exception):
     """So many rows are waiting that one more request would only wait for long."""
 
@@ -75,7 +79,7 @@ class InferenceThread:
         loop = asyncio.get_running_loop()
         request = _Request(predictor, inputs, members, loop, loop.create_future())
         self._rows += rows
-        if rows > _SMALL_BATCH or self.device.type != "cpu":
+        if rows > _SMALL_BATCH or self.device.type != "cpu" or not _is_quick(predictor):
             self._waiting.put(request)
         else:
             if not self._gathered:
@@ -123,6 +127,12 @@ class InferenceThread:
             torch.set_num_threads(1)
             if ended:
                 return
+
+
+def _is_quick(predictor: Predictor) -> bool:
+    """Whether a few rows take well below a millisecond: no backbone, and a head of ordinary size."""
+    model = predictor.scorer.model
+    return model.manifest.backbone == "none" and predictor.theta.shape[1] + len(model.head_parameters) < _QUICK_HEAD
 
 
 def _answer(batch: list[_Request]) -> None:

@@ -18,6 +18,8 @@ from core.store import Store
 from service.serving.inference import InferenceThreads
 
 _REFRESH_SECONDS = 3.0
+_STALE_SECONDS = 15.0
+"""what was last looked at so long ago is looked at before it is said again"""
 
 
 @dataclass
@@ -93,7 +95,11 @@ class LoadedPredictors:
         found = self._ready.get(key)
         if found is not None:
             self._ready.move_to_end(key)
-            if time.monotonic() - found.checked > _REFRESH_SECONDS:
+            age = time.monotonic() - found.checked
+            if age > _STALE_SECONDS:
+                found.checked = time.monotonic()
+                await self._look_again(found)
+            elif age > _REFRESH_SECONDS:
                 self._refresh(found)
             return found
         task = self._loading.get(key)

@@ -23,6 +23,7 @@ _NONCE = 12
 _HEAD = struct.Struct("<B10sI12sB")
 _LABELS, _INTERVAL, _BALL, _BOX = range(4)
 _VERSION = 1
+_REPLAYED = 0x80
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,20 @@ class Prediction:
     """random, in hex: the prediction's name in the records"""
     set: PredictionSets
     """of one row"""
+    replayed: bool = False
+    """whether the member was asked for and not drawn: no evidence about what is served"""
 
 
 class PredictionIds:
     def __init__(self, key: bytes) -> None:
         self._key = key[:64]
 
-    def issue(self, tenant: str, predictor: str, members: NDArray[np.int64], sets: PredictionSets) -> list[str]:
-        """One id a row."""
+    def issue(
+        self, tenant: str, predictor: str, members: NDArray[np.int64], sets: PredictionSets, *, replayed: bool = False
+    ) -> list[str]:
+        """One id a row; the id of a replay says so."""
         kind, payloads = _pack(sets)
+        kind |= _REPLAYED if replayed else 0
         raw = bytes.fromhex(predictor.removeprefix("pred-"))
         random = os.urandom(_NONCE * len(payloads))
         keyed = hashlib.blake2b(tenant.encode(), key=self._key, digest_size=_TAG)
@@ -67,7 +73,8 @@ class PredictionIds:
         version, predictor, member, number, kind = _HEAD.unpack_from(body)
         if version != _VERSION:
             return None
-        return Prediction(f"pred-{predictor.hex()}", member, number.hex(), _unpack(kind, body[_HEAD.size :]))
+        sets = _unpack(kind & ~_REPLAYED, body[_HEAD.size :])
+        return Prediction(f"pred-{predictor.hex()}", member, number.hex(), sets, bool(kind & _REPLAYED))
 
 
 def _pack(sets: PredictionSets) -> tuple[int, list[bytes]]:

@@ -153,7 +153,7 @@ def test_a_wrong_manifest_is_refused_by_the_field(change: dict[str, Any], messag
 def test_broken_weights_are_refused(tmp_path: Path) -> None:
     bad = tmp_path / "bad.safetensors"
     bad.write_bytes(b"\x00" * 100)
-    with pytest.raises(ModelError, match="is not a safetensors file"):
+    with pytest.raises(ModelError, match="are not a safetensors file"):
         Model.from_manifest(MLP, bad)
     with pytest.raises(ModelError, match="cannot be read"):
         Model.from_manifest(MLP, tmp_path / "missing.safetensors")

@@ -17,7 +17,7 @@ def test_a_certificate_is_immutable_signed_and_verified(server: Server, ada: htt
     certificate = server.predictors["regression"].certificate
     answer = ada.get(f"/certificates/{certificate.id}")
     assert answer.headers["etag"] == f'"{certificate.digest}"'
-    assert "immutable" in answer.headers["cache-control"]
+    assert answer.headers["certificate-status"] == "consistent"
     again = ada.get(f"/certificates/{certificate.id}", headers={"If-None-Match": answer.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert ada.get(f"/certificates/{certificate.id}", headers={"If-None-Match": '"other"'}).status_code == 200
@@ -48,10 +48,11 @@ def test_certificates_are_listed_and_filtered(server: Server, ada: httpx.Client)
     for query in (
         {"predictor": pool.predictor_id},
         {"dataset": calibration.dataset_id},
-        {"model": calibration.model_id},
         {"bound": pool.coverage.bound},
     ):
         assert [found["id"] for found in ada.get("/certificates", params=query).json()["items"]] == [pool.id]
+    of_model = ada.get("/certificates", params={"model": calibration.model_id}).json()["items"]
+    assert {found["id"] for found in of_model} == {pool.id, server.predictors["pool"].certificate.id}
     assert len(ada.get("/certificates", params={"alpha": 0.1}).json()["items"]) == 5
     assert ada.get("/certificates", params={"alpha": 0.2}).json()["items"] == []
     page = ada.get("/certificates", params={"limit": 3}).json()
@@ -72,7 +73,12 @@ def test_outcomes_count_once_and_forged_ones_never(server: Server, ada: httpx.Cl
     given = [{"prediction_id": p, "y": float(v)} for p, v in zip(predictions(ada, id, x), y[:, 0], strict=True)]
     assert ada.post("/outcomes", json={"outcomes": given}).json()["counted"] == 40
     again = ada.post("/outcomes", json={"outcomes": [*given[:5], *given[:5]]}).json()
-    assert (again["counted"], again["repeated"]) == (0, 5)
+    assert (again["counted"], again["repeated"]) == (0, 10)
+    replay = ada.get("/predict_set", params={"predictor": id, "x": "0.1", "member": 0}).json()["prediction_id"]
+    replayed = ada.post("/outcomes", json={"prediction_id": replay, "y": 99.0}).json()
+    assert replayed == {"counted": 0, "repeated": 0, "replayed": 1, "covered": [False]}
+    for wrong in (True, "1", None):
+        assert ada.post("/outcomes", json={"prediction_id": given[0]["prediction_id"], "y": wrong}).status_code == 422
     one = predictions(ada, id, x[:1])[0]
     flipped = ("A" if one[30] != "A" else "B").join((one[:30], one[31:]))
     for forged in (flipped, "abc", "A" * len(one)):
@@ -112,6 +118,13 @@ def test_a_contradicted_certificate_says_so_everywhere(server: Server, ada: http
     assert monitor["interval"][0] > 0.1
     asked = {"predictor": id, "x": "5,0"}
     assert ada.get("/predict_set", params=asked).json()["certificate"]["status"] == "contradicted"
+    certificate = server.predictors["doomed"].certificate.id
+    assert ada.get(f"/certificates/{certificate}").headers["certificate-status"] == "contradicted"
+    assert ada.get(f"/certificates/{certificate}/verify").json()["status"] == "contradicted"
+    assert ada.get(f"/predictors/{id}").json()["certificate_status"] == "contradicted"
+    statuses = {found["id"]: found["certificate_status"] for found in ada.get("/predictors").json()["items"]}
+    assert statuses[id] == "contradicted"
+    assert statuses[server.id("regression")] == "consistent"
     assert "certiset_contradicted_certificates 1.0" in ada.get("/metrics").text
     listed = ada.get("/certificates", params={"validity": "contradicted"}).json()["items"]
     assert [found["predictor_id"] for found in listed] == [id]

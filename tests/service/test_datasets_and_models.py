@@ -123,6 +123,25 @@ def onnx_with_outside_data(location: str) -> bytes:
     return model
 
 
+def onnx_that_needs_memory(numbers: int) -> bytes:
+    """A few bytes that ask for a huge constant."""
+    shape = helper.make_tensor("shape", TensorProto.INT64, [1], [numbers])
+    nodes = [
+        helper.make_node("ConstantOfShape", ["shape"], ["big"]),
+        helper.make_node("ReduceSum", ["big"], ["sum"], keepdims=0),
+        helper.make_node("Add", ["x", "sum"], ["out"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 3])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 3])],
+        [shape],
+    )
+    model: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    return model
+
+
 def test_a_model_is_kept_once_and_a_wrong_one_is_refused(server: Server, ada: httpx.Client) -> None:
     first = models(ada, MANIFEST)
     assert first.status_code in (200, 201)
@@ -140,6 +159,13 @@ def test_a_model_is_kept_once_and_a_wrong_one_is_refused(server: Server, ada: ht
         ({**MANIFEST, "task": "clustering"}, {}),
         ({**MANIFEST, "input_shape": [10**6, 10**6, 10**6]}, {}),
         ({**MANIFEST, "surprise": 1}, {}),
+        ({**MANIFEST, "name": "a\ud800"}, {}),
+        ({**MANIFEST, "name": "a\x00b"}, {}),
+        ({**MANIFEST, "name": {"a": 1}}, {}),
+        ({**MANIFEST, "backbone": {"kind": "none", "name": "\ud800"}}, {}),
+        ({**MANIFEST, "input_shape": [1] * 2001}, {}),
+        ({**MANIFEST, "backbone": {"kind": "torchvision", "name": "vit_h_14"}}, {}),
+        (onnx_manifest, {"backbone": onnx_that_needs_memory(10**11)}),
         (head, {}),
         (head, {"weights": weights[:40]}),
         (head, {"weights": b"\x80\x04K\x01."}),
@@ -153,4 +179,6 @@ def test_a_model_is_kept_once_and_a_wrong_one_is_refused(server: Server, ada: ht
         answer = models(ada, manifest, **files)
         assert answer.status_code == 422, (manifest, answer.text)
         assert answer.headers["content-type"] == "application/problem+json"
+        assert str(server.settings.home) not in answer.text
     assert leftovers(server) == []
+    assert ada.get("/models").status_code == 200

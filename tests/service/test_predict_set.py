@@ -184,6 +184,14 @@ def test_a_body_that_grows_past_its_limit_is_cut_off(server: Server, ada: httpx.
     assert answer.status_code == 413
 
 
+def test_a_wrong_body_costs_no_more_than_a_right_one(server: Server, ada: httpx.Client) -> None:
+    many = {str(number): 0 for number in range(200_000)}
+    answer = ada.post("/predict_set", json=many)
+    assert answer.status_code == 422
+    assert len(answer.content) < 1000
+    assert len(ada.post("/calibrations", json={str(number): 0 for number in range(50_000)}).content) < 10_000
+
+
 def test_serving_the_best_member_is_deterministic_and_only_for_per_draw(server: Server, ada: httpx.Client) -> None:
     id = server.id("regression")
     assert ada.patch(f"/predictors/{id}", json={"serve": "best"}).json()["serve"] == "best"
@@ -240,6 +248,7 @@ def test_the_open_inference_protocol(server: Server, ada: httpx.Client) -> None:
         {"inputs": [{**tensor, "name": "z", "data": x.tolist()}]},
         {"inputs": [{**tensor, "data": x.tolist()}], "outputs": [{"name": "nothing"}]},
         {"inputs": []},
+        {"inputs": [{**tensor, "shape": [2**40] * 5 + [0], "parameters": {"binary_data_size": 0}}]},
         {"inputs": [{**tensor, "parameters": {"binary_data_size": 40}}]},
         {"inputs": [{**tensor, "data": x.tolist()}], "parameters": {"member": "best"}},
     ]
