@@ -29,6 +29,7 @@ from service.routes import (
     predictors,
     reference,
 )
+from service.routes.uploads import remove_abandoned
 from service.schemas.common import Problem
 from service.state import Service
 
@@ -52,6 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.service = Service.open(settings)
+        remove_abandoned(settings.home / "uploads")
         # What is loaded by now stays; without it the collector's rare full rounds would hold a request up for long.
         gc.collect()
         gc.freeze()

@@ -95,6 +95,10 @@ class Artifacts:
                 temporary = inner.startswith("tmp/")
                 yield StoredFile(path, None if temporary else inner.split("/")[1], _modified(entry))
 
+    def file(self, name: str) -> StoredFile:
+        """Where that name's file is, or would be."""
+        return StoredFile(self._path(name), name, 0.0)
+
     def discard(self, file: StoredFile, older_than: float) -> bool:
         """Removes a file that nobody names, unless it was written anew since it was listed."""
         self._fs.invalidate_cache()

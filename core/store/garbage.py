@@ -33,7 +33,7 @@ def discard_unnamed(store: Store, name: str, older_than: float) -> bool:
     with store.database.reading() as session:
         if name in _named(session):
             return False
-    return any(store.artifacts.discard(file, older_than) for file in store.artifacts.files() if file.sha256 == name)
+    return store.artifacts.discard(store.artifacts.file(name), older_than)
 
 
 def _named(session: Session) -> set[str]:

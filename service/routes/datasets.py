@@ -1,12 +1,10 @@
 """Calibration data."""
 
-import errno
 from typing import Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request, Response
 
-from core.errors import StoreError
 from core.intake import add_dataset
 from core.store.garbage import discard_unnamed
 from core.store.records import Dataset
@@ -57,15 +55,10 @@ async def upload_dataset(request: Request, response: Response, service: TheServi
         name, target = text_field(form, "name"), text_field(form, "target", "y", longest=1000)
 
         def store() -> tuple[Dataset, bool]:
-            try:
-                with on_disk(file, service.settings.home / "uploads") as path:
-                    assert path is not None
-                    given = file.filename or ""
-                    return add_dataset(service.store, caller.tenant, path, filename=given, name=name, target=target)
-            except OSError as error:
-                if error.errno == errno.ENOSPC:
-                    raise StoreError("There is no room left for the upload: make some, then try again.") from None
-                raise
+            with on_disk(file, service.settings.home / "uploads") as path:
+                assert path is not None
+                given = file.filename or ""
+                return add_dataset(service.store, caller.tenant, path, filename=given, name=name, target=target)
 
         record, made = await run_sync(store, limiter=UPLOADS)
     response.status_code = 201 if made else 200
