@@ -82,7 +82,7 @@ class Predictor:
             raise DataError(f"member must be from 0 to {self.members - 1}.")
         return np.broadcast_to(chosen.astype(np.int64), (rows,))
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def sets_of(self, inputs: NDArray[Any], members: NDArray[np.int64]) -> PredictionSets:
         """The sets of checked inputs under given members.
 
