@@ -19,6 +19,10 @@ $(STAMP): pyproject.toml
 .PHONY: setup
 setup: $(STAMP) ## make the environment in .venv
 
+.PHONY: up
+up: $(STAMP) ## API and worker in the foreground, nothing else needed
+	$(BIN)/certiset up $(ARGS)
+
 .PHONY: test
 test: $(STAMP) ## the default tests, a few minutes
 	$(BIN)/python -m pytest -n auto -m 'not slow' $(ARGS)

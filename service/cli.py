@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from service.commands import api, budget, jobs, keys, migrate, verify, worker
+from service.commands import api, budget, jobs, keys, migrate, up, verify, worker
 from service.commands.errors import CommandError
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
 
-_COMMANDS = (api, budget, jobs, keys, migrate, verify, worker)
+_COMMANDS = (api, budget, jobs, keys, migrate, up, verify, worker)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -50,7 +50,7 @@ def test_the_commands_over_http_lead_to_a_set(tmp_path: Path) -> None:
     """Run as they stand, in an empty folder; only ids and the port are filled in."""
     if shutil.which("curl") is None:
         missing("The program curl is not installed.")
-    start, calls = (block for block in blocks("sh") if "certiset api" in block or "/predict_set" in block)
+    start, calls = (block for block in blocks("sh") if "certiset up" in block or "/predict_set" in block)
     port = str(free_port())
     programs = Path(sys.executable).parent
     rng = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_the_commands_over_http_lead_to_a_set(tmp_path: Path) -> None:
     for line in start.splitlines():
         words = shlex.split(line, comments=True)
         command = [str(programs / Path(words[0]).name), *[word for word in words[1:] if word != "&"]]
-        if command[1] == "api":
+        if command[1] == "up":
             command += ["--port", port]
         log = (tmp_path / f"{command[1]}.log").open("wb")
         with log:
@@ -80,7 +80,7 @@ def test_the_commands_over_http_lead_to_a_set(tmp_path: Path) -> None:
             )
             known |= {id.split("-")[0]: id for id in re.findall(r"\b(?:ds|mod|cal|pred)-[0-9a-z]+", done.stdout)}
         assert '"kind": "labels", "labels": [2' in done.stdout
-        assert f"var/key: {(tmp_path / 'var' / 'key').read_text().strip()}" in (tmp_path / "api.log").read_text()
+        assert f"var/key: {(tmp_path / 'var' / 'key').read_text().strip()}" in (tmp_path / "up.log").read_text()
     finally:
         for server in servers:
             server.terminate()

@@ -1,10 +1,10 @@
 """``certiset api``: the HTTP service in the foreground."""
 
 import argparse
-import ipaddress
 from typing import Any
 
 from core.errors import CertisetError
+from service.commands.addresses import is_local
 from service.commands.errors import CommandError
 from service.commands.settings import add_home, open_store, read_settings
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     settings = read_settings(options)
     store = open_store(settings)
     try:
-        if settings.embedded_database and _is_local(options.host):
+        if settings.embedded_database and is_local(options.host):
             key = make_first_key(settings, store)
             if key is not None:
                 print(f"The first key, also in {settings.home / 'key'}: {key}", flush=True)
@@ -60,10 +60,3 @@ def run(options: argparse.Namespace) -> int:
         timeout_graceful_shutdown=10,
     )
     return 0
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

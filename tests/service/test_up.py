@@ -1,0 +1,85 @@
+"""One command: API and worker, started, kept alive and stopped together."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.servers import children_of, free_port, wait_until
+from tests.worker.deployment import alive, kill
+
+
+def start(home: Path, port: int) -> subprocess.Popen[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CERTISET_")}
+    command = [sys.executable, "-m", "service", "up", "--port", str(port), "--home", str(home), "--no-demo"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def healthy(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def worker_of(up: int) -> int | None:
+    return next((pid for pid in children_of(up) if command_of(pid).rstrip().endswith("-m worker")), None)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
+    printed = []
+    for _ in range(2):
+        port = free_port()
+        up = start(tmp_path, port)
+        wait_until(lambda port=port: healthy(port), 60, "the API")  # type: ignore[misc]
+        wait_until(lambda up=up: worker_of(up.pid) is not None, 30, "the worker")  # type: ignore[misc]
+        children = children_of(up.pid)
+        assert len(children) == 2
+        up.send_signal(number)
+        text, _ = up.communicate(timeout=60)
+        assert up.returncode == 0, text
+        assert not any(alive(child) for child in children)
+        printed.append(text)
+    key = (tmp_path / "key").read_text().strip()
+    assert key in printed[0]
+    assert key not in printed[1]
+    assert f"http://127.0.0.1:{port}" in printed[1]
+
+
+def test_up_starts_a_worker_again_that_was_killed(tmp_path: Path) -> None:
+    port = free_port()
+    up = start(tmp_path, port)
+    try:
+        wait_until(lambda: worker_of(up.pid) is not None, 60, "the worker")
+        first = worker_of(up.pid)
+        assert first is not None
+        kill(first)
+        wait_until(lambda: worker_of(up.pid) not in (None, first), 30, "another worker")
+    finally:
+        up.send_signal(signal.SIGTERM)
+        up.communicate(timeout=60)
+
+
+def test_up_says_when_the_port_is_taken(tmp_path: Path) -> None:
+    import socket  # noqa: PLC0415
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        up = start(tmp_path, taken.getsockname()[1])
+        text, _ = up.communicate(timeout=60)
+    assert up.returncode == 2
+    assert "The API ended with exit code" in text
+    assert "api.log says why" in text
