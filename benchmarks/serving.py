@@ -25,11 +25,10 @@ import torch
 from numpy.typing import NDArray
 
 from core.fit import Predictor, fit
-from core.fit.saving import description_of, tensors_of
+from core.intake.outcomes import outcome_of
 from core.models import Model
 from core.settings import Settings
 from core.store import Store
-from core.store.predictors import Outcome
 from core.store.records import Dataset, ModelRecord
 
 KEY = "benchmark-key"
@@ -137,19 +136,7 @@ def store_predictor(home: Path, backbone: str, shape: tuple[int, ...]) -> tuple[
         calibration = work.calibrations.create(dataset, model, {}, name=backbone)
         claim = work.leases.claim(calibration.id)
         assert claim is not None
-        outcome = Outcome(
-            predictor_id=certificate.predictor_id,
-            certificate_id=certificate.id,
-            digest=certificate.digest,
-            alpha=certificate.coverage.alpha,
-            bound=certificate.coverage.bound,
-            score=certificate.provenance.score,
-            members=predictor.members,
-            description=description_of(predictor),
-            artifact=store.artifacts.put(tensors_of(predictor)),
-            document=json.dumps(certificate.to_json()),
-        )
-        work.leases.succeed(claim, outcome)
+        work.leases.succeed(claim, outcome_of(predictor, store.artifacts))
     store.close()
     return certificate.predictor_id, predictor
 

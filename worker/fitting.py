@@ -60,7 +60,7 @@ def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> Outcome:
 
     from core.datasets import DatasetArrays  # noqa: PLC0415
     from core.fit import fit  # noqa: PLC0415
-    from core.fit.saving import description_of, tensors_of  # noqa: PLC0415
+    from core.intake.outcomes import outcome_of  # noqa: PLC0415
     from core.models import Model  # noqa: PLC0415
     from core.store.artifacts import Artifacts  # noqa: PLC0415
 
@@ -71,19 +71,7 @@ def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> Outcome:
     predictor = fit(model, data.x, data.y, progress=progress, should_stop=should_stop, **options)
     if should_stop():
         raise StoppedError("The fit was asked to stop.")
-    certificate = predictor.certificate
-    return Outcome(
-        predictor_id=certificate.predictor_id,
-        certificate_id=certificate.id,
-        digest=certificate.digest,
-        alpha=certificate.coverage.alpha,
-        bound=certificate.coverage.bound,
-        score=certificate.provenance.score,
-        members=predictor.members,
-        description=description_of(predictor),
-        artifact=artifacts.put(tensors_of(predictor)),
-        document=json.dumps(certificate.to_json(), allow_nan=False),
-    )
+    return outcome_of(predictor, artifacts)
 
 
 class _Reports:

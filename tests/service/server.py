@@ -1,6 +1,5 @@
 """A real server for tests: `certiset api` as a process, with a predictor of each task and keys of two tenants."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,11 +13,10 @@ import numpy as np
 
 from core.certificate.signing import Signer
 from core.fit import Predictor, fit
-from core.fit.saving import description_of, tensors_of
 from core.intake import add_dataset, add_model
+from core.intake.outcomes import outcome_of
 from core.settings import Settings
 from core.store import Store
-from core.store.predictors import Outcome
 from core.store.records import Calibration
 from service.access.keys import KeyRing
 from service.access.secret import derive, read_secret
@@ -127,17 +125,5 @@ def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> 
         calibration = work.calibrations.create(dataset, model, {})
         claim = work.leases.claim(calibration.id)
         assert claim is not None
-        outcome = Outcome(
-            predictor_id=certificate.predictor_id,
-            certificate_id=certificate.id,
-            digest=certificate.digest,
-            alpha=certificate.coverage.alpha,
-            bound=certificate.coverage.bound,
-            score=certificate.provenance.score,
-            members=predictor.members,
-            description=description_of(predictor),
-            artifact=store.artifacts.put(tensors_of(predictor)),
-            document=json.dumps(certificate.to_json()),
-        )
-        assert work.leases.succeed(claim, outcome)
+        assert work.leases.succeed(claim, outcome_of(predictor, store.artifacts, certificate))
     return calibration

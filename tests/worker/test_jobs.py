@@ -217,9 +217,8 @@ def test_progress_comes_at_most_twice_a_second_and_never_goes_back(deployment: D
     assert any("loss" in report["metrics"] for report in reports)
 
 
-def test_progress_is_published_where_there_is_redis(deployment: Deployment, kind: str) -> None:
-    if kind == "embedded":
-        pytest.skip("the embedded broker has no channels: progress is in the database alone")
+@pytest.mark.parametrize("kind", ["production"], indirect=True)
+def test_progress_is_published_where_there_is_redis(deployment: Deployment) -> None:
     client = redis.Redis.from_url(deployment.settings.broker_url)
     calibration = deployment.submit(LONG, announce=False)
     channel: Any = client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
