@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ def measure(name: str, urls: dict[str, Any], jobs: int) -> dict[str, Any]:
         bare = bare_seconds(x, y, jobs)
         started = time.monotonic()
         worker = subprocess.Popen(
-            [sys.executable, "-m", "worker"], env={**os.environ, **environment(settings)}, stderr=subprocess.DEVNULL
+            [sys.executable, "-m", "worker"], env={**os.environ, **settings.to_environment()}, stderr=subprocess.DEVNULL
         )
         try:
             warm = submit(store, queue, dataset, model, jobs)
@@ -132,10 +131,6 @@ def wait(store: Store, jobs: list[Calibration]) -> float:
         else:
             time.sleep(0.01)
     return time.monotonic()
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    return {f"CERTISET_{field.name.upper()}": str(getattr(settings, field.name)) for field in fields(settings)}
 
 
 if __name__ == "__main__":

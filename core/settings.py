@@ -73,6 +73,10 @@ class Settings:
                 values[field.name] = _value(name, environment[name], type(field.default))
         return cls(**values)
 
+    def to_environment(self) -> dict[str, str]:
+        """What `from_environment` reads back."""
+        return {PREFIX + field.name.upper(): str(getattr(self, field.name)) for field in fields(self)}
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)

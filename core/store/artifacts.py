@@ -10,7 +10,6 @@ import errno
 import hashlib
 import os
 import re
-import shutil
 import time
 import uuid
 from collections.abc import Iterator
@@ -129,10 +128,6 @@ class Artifacts:
             raise StoreError(f"The artifact store cannot be written: {error.strerror or error}.") from None
         finally:
             self._remove_quietly(probe)
-
-    def free_bytes(self) -> int | None:
-        """Room left, where that can be known."""
-        return shutil.disk_usage(self._root).free if self._is_local and Path(self._root).exists() else None
 
     def _path(self, name: str) -> str:
         if not _NAME.fullmatch(name):

@@ -35,6 +35,11 @@ class Database:
         except (NoSuchModuleError, ModuleNotFoundError) as error:
             raise SettingsError(f"the database URL names a driver that is not installed: {error}.") from None
 
+    @property
+    def writing_engine(self) -> Engine:
+        """The same connections; transactions say from the start that they will write."""
+        return self.engine.execution_options(**{_IMMEDIATE: True})
+
     @contextmanager
     def reading(self) -> Iterator[Session]:
         with Session(self.engine, expire_on_commit=False) as session:
@@ -43,8 +48,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Commits once, at the end; rolls back on any error."""
-        engine = self.engine.execution_options(**{_IMMEDIATE: True})
-        with Session(engine, expire_on_commit=False) as session, session.begin():
+        with Session(self.writing_engine, expire_on_commit=False) as session, session.begin():
             yield session
 
     def ping(self) -> None:

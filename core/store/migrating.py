@@ -16,8 +16,7 @@ _LOCK = 7_220_158
 
 def migrate(database: Database) -> tuple[str | None, str]:
     """Upgrades to the newest revision and returns the old and the new one; all steps in one transaction."""
-    engine = database.engine.execution_options(certiset_immediate=True)
-    with engine.begin() as connection:
+    with database.writing_engine.begin() as connection:
         if not database.is_sqlite:
             connection.execute(text("set local statement_timeout = 0; set local lock_timeout = 0"))
             connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

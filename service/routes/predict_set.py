@@ -231,8 +231,7 @@ async def predict_many(
     body = await request.body()
     x: Any
     if kind == "application/json":
-        parse: Any = run_sync(_json, body) if len(body) > _PARSED_INLINE else _inline(body)
-        asked = await parse
+        asked = await run_sync(_json, body) if len(body) > _PARSED_INLINE else _json(body)
         predictor, x, member = asked.predictor, asked.x, member if asked.member is None else asked.member
     elif kind in _NPZ_TYPES:
         if predictor is None:
@@ -248,10 +247,6 @@ async def predict_many(
         return Response(await run_sync(_npz, served), headers=_headers(served), media_type=NPZ)
     answer = await run_sync(_many, served) if len(served.ids) > 100 else _many(served)
     return Response(answer, headers=_headers(served), media_type="application/json")
-
-
-async def _inline(body: bytes) -> PredictRequest:
-    return _json(body)
 
 
 def _json(body: bytes) -> PredictRequest:

@@ -112,9 +112,6 @@ class LoadedPredictors:
     def memory(self) -> int:
         return sum(loaded.memory for loaded in self._ready.values())
 
-    def forget(self, tenant: str, id: str) -> None:
-        self._ready.pop((tenant, id), None)
-
     async def _load(self, key: tuple[str, str]) -> Loaded:
         try:
             loaded = await run_sync(self._read, *key)

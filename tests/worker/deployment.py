@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,11 @@ class Deployment:
         with self.log.open("ab") as log:
             worker = subprocess.Popen(
                 [sys.executable, "-P", "-m", "worker"],
-                env={**os.environ, **environment(self.settings), **{k.upper(): str(v) for k, v in settings.items()}},
+                env={
+                    **os.environ,
+                    **self.settings.to_environment(),
+                    **{k.upper(): str(v) for k, v in settings.items()},
+                },
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 # A folder with nothing of ours in it: what is installed is what runs.
@@ -113,10 +117,6 @@ class Deployment:
             assert len(work.certificates.list(TENANT, limit=1000).items) == predictors
         # A writer killed half way leaves a temporary file, which the sweeper removes with age; named ones never.
         assert [file for file in orphans(self.store, older_than=-60) if file.sha256 is not None] == []
-
-
-def environment(settings: Settings) -> dict[str, str]:
-    return {f"CERTISET_{f.name.upper()}": str(getattr(settings, f.name)) for f in fields(settings)}
 
 
 def undisturbed_digest(options: dict[str, Any], **values: Any) -> str:

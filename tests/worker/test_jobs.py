@@ -22,7 +22,6 @@ from tests.worker.deployment import (
     Deployment,
     alive,
     digest_of,
-    environment,
     every,
     kill,
     seconds_of,
@@ -87,7 +86,7 @@ def test_a_job_that_cannot_succeed_fails_at_once_with_the_reason(
 
 
 def test_cancel_while_queued(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in environment(deployment.settings).items():
+    for name, value in deployment.settings.to_environment().items():
         monkeypatch.setenv(name, value)
     calibration = deployment.submit()
     assert main(["jobs", "cancel", calibration.id]) == 0
@@ -243,7 +242,7 @@ def test_progress_is_published_where_there_is_redis(deployment: Deployment) -> N
 def test_jobs_watch_shows_a_live_bar_until_the_end(
     deployment: Deployment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in environment(deployment.settings).items():
+    for name, value in deployment.settings.to_environment().items():
         monkeypatch.setenv(name, value)
     deployment.start_worker()
     calibration = deployment.submit(LONG)
