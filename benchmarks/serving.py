@@ -33,6 +33,8 @@ from core.store.records import Dataset, ModelRecord
 
 KEY = "benchmark-key"
 ROWS = 10_000
+CROWD = 50
+"""connections"""
 _PORT = 8765
 
 
@@ -77,14 +79,19 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
         paths = {"empty": "/empty", "predict_set": f"/predict_set?predictor={head_id}&x={row}"}
         result: dict[str, Any] = {"cpus": os.cpu_count(), "torch": torch.__version__}
         run(paths["predict_set"], 8, 1.0)
-        rates: dict[str, list[float]] = {"empty": [], "predict_set": []}
-        for _ in range(3):
-            for name, path in paths.items():
-                rates[name].append(run(path, 8, seconds)["rate"])
-        for name in paths:
-            result[f"{name}_per_second"] = statistics.median(rates[name])
-        result["rate_ratio"] = result["predict_set_per_second"] / result["empty_per_second"]
-        half = result["predict_set_per_second"] / 2
+        # With 8 connections server and client wait for each other in turn; 50 keep the server busy all the time.
+        for connections in (8, CROWD):
+            rates: dict[str, list[float]] = {"empty": [], "predict_set": []}
+            for _ in range(5):
+                for name, path in paths.items():
+                    rates[name].append(run(path, connections, seconds)["rate"])
+            middle = {name: statistics.median(found) for name, found in rates.items()}
+            result[f"{connections}_connections"] = {
+                "empty_per_second": middle["empty"],
+                "predict_set_per_second": middle["predict_set"],
+                "ratio": middle["predict_set"] / middle["empty"],
+            }
+        half = result[f"{CROWD}_connections"]["predict_set_per_second"] / 2
         tails: dict[str, list[float]] = {"empty": [], "predict_set": []}
         for _ in range(5):
             for name, path in paths.items():
@@ -93,7 +100,7 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
             # Of five windows, since one pause of the machine decides a single one.
             result[f"{name}_p99_ms"] = statistics.median(tails[name])
         result["p99_ratio"] = result["predict_set_p99_ms"] / result["empty_p99_ms"]
-        crowd = run(paths["predict_set"], 50, seconds)
+        crowd = run(paths["predict_set"], CROWD, seconds)
         result["fifty_clients"] = {"per_second": crowd["rate"], "errors": crowd["errors"]}
         result["many_rows"] = {
             "lenet5": many_rows(lenet_id, lenet, (1, 28, 28)),

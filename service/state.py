@@ -8,8 +8,10 @@ from core.store import Store
 from service.access.keys import KeyRing
 from service.access.rate_limit import RateLimit
 from service.access.secret import derive, read_secret
+from service.access.streams import Streams
 from service.metrics import Metrics
 from service.queue import TaskQueue
+from service.readiness import Readiness
 from service.serving.inference import InferenceThreads
 from service.serving.loaded import LoadedPredictors
 from service.serving.prediction_ids import PredictionIds
@@ -22,6 +24,8 @@ class Service:
     queue: TaskQueue
     keys: KeyRing
     limit: RateLimit
+    streams: Streams
+    readiness: Readiness
     metrics: Metrics
     inference: InferenceThreads
     predictors: LoadedPredictors
@@ -39,12 +43,15 @@ class Service:
         except BaseException:
             store.close()
             raise
+        queue = TaskQueue(settings)
         return cls(
             settings=settings,
             store=store,
-            queue=TaskQueue(settings),
+            queue=queue,
             keys=KeyRing(store, derive(secret, "api keys"), settings.api_keys),
             limit=RateLimit(settings.rate_limit),
+            streams=Streams(),
+            readiness=Readiness(store, queue),
             metrics=Metrics(),
             inference=inference,
             predictors=LoadedPredictors(store, settings.cache_bytes, inference),

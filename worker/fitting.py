@@ -21,8 +21,10 @@ from core.errors import CertisetError, StoppedError, StoreError
 from core.store.predictors import Outcome
 from worker.protocol import Failure, Job, line
 
-REPORT_SECONDS = 0.5
-"""at most two reports a second"""
+REPORT_SECONDS = 0.2
+"""at most five reports a second"""
+REPORTS_OF_A_FIT = 300
+"""about as many as a figure can show: a long fit reports less often, in proportion to its age"""
 
 
 def main() -> None:
@@ -75,14 +77,15 @@ def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> Outcome:
 
 
 class _Reports:
-    """Passes on what the fit reports, at most twice a second."""
+    """Passes on what the fit reports, often at first and ever more seldom."""
 
     def __init__(self, answers: BinaryIO) -> None:
-        self._answers, self._next = answers, 0.0
+        self._answers, self._begin, self._next = answers, time.monotonic(), 0.0
 
     def __call__(self, report: dict[str, Any]) -> None:
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + REPORT_SECONDS
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + max(REPORT_SECONDS, (now - self._begin) / REPORTS_OF_A_FIT)
             self._answers.write(line("progress", _finite(report)))
 
 

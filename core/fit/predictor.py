@@ -67,6 +67,8 @@ class Predictor:
                 return generator.integers(self.members, size=rows)
             if generator is not None:
                 raise DataError("generator must be one of NumPy's or torch's random generators.")
+            if rows == 1:
+                return np.array([secrets.randbelow(self.members)])
             # 64 bits a row: that the remainder favours some members by 2^-50 is beyond any count of rows.
             drawn = np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64) % np.uint64(self.members)
             return drawn.astype(np.int64)
@@ -92,7 +94,7 @@ class Predictor:
         if not len(inputs):
             shape = self.scorer.model.manifest.input_shape
             return self._part(np.zeros((1, *shape)), 0).take(np.zeros(0, dtype=np.int64))
-        if len(inputs) <= CHUNK and (members == members[0]).all():
+        if len(inputs) == 1 or (len(inputs) <= CHUNK and (members == members[0]).all()):
             return self._part(inputs, int(members[0]))
         order = np.argsort(members, kind="stable")
         ends = np.flatnonzero(np.diff(members[order], append=-1)) + 1

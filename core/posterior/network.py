@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -75,14 +76,18 @@ class Mlp:
 
     def _forward_one(self, theta: Tensor, x: Tensor, activation: Callable[[Tensor], Tensor]) -> Tensor:
         """(n, outputs) for theta (d,): the same numbers in half the calls, for serving one member."""
-        hidden, start = x, 0
-        for place, (inputs, outputs) in enumerate(self.layers):
-            middle, end = start + inputs * outputs, start + inputs * outputs + outputs
-            hidden = torch.addmm(theta[middle:end], hidden, theta[start:middle].view(outputs, inputs).t())
-            if place + 2 < len(self.widths):
+        parts = theta.split_with_sizes(self._lengths)
+        hidden, last = x, len(parts) - 2
+        for place, outputs in zip(range(0, len(parts), 2), self.widths[1:], strict=True):
+            hidden = torch.addmm(parts[place + 1], hidden, parts[place].view(outputs, -1).t())
+            if place < last:
                 hidden = activation(hidden)
-            start = end
         return hidden
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        """of each layer's weights and biases in theta"""
+        return [length for inputs, outputs in self.layers for length in (inputs * outputs, outputs)]
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,17 @@ class Artifacts:
             )
         return content
 
+    def part(self, name: str, first: int, last: int) -> bytes:
+        """The bytes from ``first`` to before ``last``, unchecked: a hash needs the whole file."""
+        path = self._path(name)
+        try:
+            content: bytes = self._fs.cat_file(path, start=first, end=last)
+        except FileNotFoundError:
+            raise DamagedFileError(f"The stored file {path} is missing.") from None
+        except OSError as error:
+            raise StoreError(f"The stored file {path} cannot be read: {error.strerror or error}.") from None
+        return content
+
     def exists(self, name: str) -> bool:
         return bool(self._fs.exists(self._path(name)))
 

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from core.store.clock import now
 from core.store.predictors import Outcome, Predictors
 from core.store.records import Calibration
+from core.store.reports import Reports
 from core.store.text import printable
 
 _DOUBLINGS = 7
@@ -82,9 +83,16 @@ class Leases:
         if progress is not None:
             values |= {"progress": progress, "reports": Calibration.reports + 1}
         found = self._session.execute(
-            update(Calibration).where(self._ours(claim)).values(values).returning(Calibration.cancel_requested)
+            update(Calibration)
+            .where(self._ours(claim))
+            .values(values)
+            .returning(Calibration.cancel_requested, Calibration.reports)
         ).first()
-        return Renewal(False) if found is None else Renewal(True, found.cancel_requested)
+        if found is None:
+            return Renewal(False)
+        if progress is not None:
+            Reports(self._session).add(claim.calibration.id, found.reports, progress)
+        return Renewal(True, found.cancel_requested)
 
     def succeed(self, claim: Claim, outcome: Outcome) -> bool:
         """Stores what the fit gave, unless the lease was lost."""

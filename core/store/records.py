@@ -137,6 +137,17 @@ class Calibration(Record):
     finished_at: Mapped[float | None]
 
 
+class ReportRecord(Record):
+    """One report of a fit on its way; the newest ones of each calibration are kept."""
+
+    __tablename__ = "reports"
+
+    calibration_id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    """as `Calibration.reports` counted it"""
+    report: Mapped[dict[str, Any]]
+
+
 class PredictorRecord(Record):
     __tablename__ = "predictors"
 

@@ -17,6 +17,7 @@ from core.store.migrating import migrate, require_current
 from core.store.models import Models
 from core.store.outcomes import Outcomes
 from core.store.predictors import Predictors
+from core.store.reports import Reports
 
 
 class Transaction:
@@ -29,6 +30,7 @@ class Transaction:
         self.models = Models(session)
         self.calibrations = Calibrations(session)
         self.leases = Leases(session, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
+        self.reports = Reports(session)
         self.predictors = Predictors(session)
         self.certificates = Certificates(session)
         self.outcomes = Outcomes(session)

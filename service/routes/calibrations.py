@@ -102,8 +102,8 @@ async def watch_calibration(
     caller: TheCaller,
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,18}$")] = None,
 ) -> Any:
-    """One `progress` event a report and one `done`; `Last-Event-ID` leaves out what was seen before."""
-    return await event_stream(service, caller.tenant, id, request, int(last_event_id) if last_event_id else -1)
+    """One `progress` event a report and one `done`; all from the first on, or those after `Last-Event-ID`."""
+    return await event_stream(service, caller, id, request, int(last_event_id) if last_event_id else 0)
 
 
 def _known(service: Service, caller: Caller, key: str | None, digest: str) -> Calibration | None:

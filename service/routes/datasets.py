@@ -1,10 +1,12 @@
 """Calibration data."""
 
-from typing import Any
+import math
+from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
+from core.datasets.rows import read_rows
 from core.intake import add_dataset
 from core.store.garbage import discard_unnamed
 from core.store.records import Dataset
@@ -12,7 +14,7 @@ from service.problems import ProblemError
 from service.routes.dependencies import TheCaller, TheService
 from service.routes.uploads import UPLOADS, file_field, form_of, on_disk, text_field
 from service.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
-from service.schemas.resources import DatasetAnswer
+from service.schemas.resources import DatasetAnswer, RowsAnswer
 
 router = APIRouter(tags=["datasets"], responses=ALWAYS)
 
@@ -35,6 +37,11 @@ _FORM = {
     }
 }
 _JUST_WRITTEN_SECONDS = 60.0
+_MOST_NUMBERS = 200_000
+"""of x in one answer"""
+
+Start = Annotated[int, Query(ge=0, le=2**53, description="the first row, counted from 0")]
+RowLimit = Annotated[int, Query(ge=1, le=200, description="at most so many rows")]
 
 
 @router.post(
@@ -77,6 +84,18 @@ def list_datasets(service: TheService, caller: TheCaller, limit: Limit = 50, cur
 def get_dataset(id: PathId, service: TheService, caller: TheCaller) -> Any:
     with service.store.reading() as work:
         return DatasetAnswer.of(work.datasets.get(caller.tenant, id))
+
+
+@router.get("/datasets/{id}/rows", response_model=RowsAnswer, responses=problems(404, 422))
+def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 0, limit: RowLimit = 20) -> Any:
+    """Some rows as they were read, to look at; wide rows come a few at a time."""
+    with service.store.reading() as work:
+        record = work.datasets.get(caller.tenant, id)
+    most = max(1, _MOST_NUMBERS // max(1, math.prod(record.x_shape)))
+    x, y = read_rows(
+        lambda first, last: service.store.artifacts.part(record.artifact, first, last), start, min(limit, most)
+    )
+    return RowsAnswer(start=start, rows=record.rows, x=x.reshape(len(x), -1).tolist(), y=y.tolist())
 
 
 @router.delete("/datasets/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))

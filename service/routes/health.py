@@ -6,22 +6,15 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
+from service.readiness import Ready
 from service.routes.dependencies import TheService
 from service.schemas.common import ALWAYS
-from service.state import Service
 
 router = APIRouter(tags=["health"])
 
 
 class Alive(BaseModel):
     status: Literal["ok"]
-
-
-class Ready(BaseModel):
-    ready: bool
-    database: str
-    broker: str
-    artifacts: str
 
 
 @router.get("/healthz", response_model=Alive)
@@ -31,8 +24,8 @@ async def healthz() -> Any:
 
 @router.get("/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "something is away"}})
 def readyz(service: TheService) -> Any:
-    """Looks at the database, the broker and the artifact store."""
-    found = look(service)
+    """Looks at the database, the broker and the artifact store, at most once a second however many ask."""
+    found = service.readiness.look()
     return JSONResponse(found.model_dump(), 200 if found.ready else 503)
 
 
@@ -43,19 +36,3 @@ def readyz(service: TheService) -> Any:
 )
 def metrics(service: TheService) -> Response:
     return Response(service.metrics.text(service.store), media_type="text/plain; version=0.0.4; charset=utf-8")
-
-
-def look(service: Service) -> Ready:
-    answers = {}
-    for name, part in (
-        ("database", service.store.database),
-        ("broker", service.queue),
-        ("artifacts", service.store.artifacts),
-    ):
-        try:
-            part.ping()
-            answers[name] = "ok"
-        except Exception:
-            # Whatever a driver raises; what it says may hold addresses and is not for everybody.
-            answers[name] = "away"
-    return Ready(ready=set(answers.values()) == {"ok"}, **answers)

@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from service.problems import ProblemError, wrong_field
 from service.routes.dependencies import TheCaller, TheService
-from service.routes.health import look
 from service.schemas.common import ALWAYS, PathId, problems
 from service.serving.answering import Served, columns, serve
 
@@ -122,7 +121,7 @@ async def live() -> Any:
 
 @router.get("/health/ready", response_model=ServerReady, responses={503: {"model": ServerReady, "description": "no"}})
 def ready(service: TheService) -> Any:
-    found = look(service).ready
+    found = service.readiness.look().ready
     return JSONResponse({"ready": found}, 200 if found else 503)
 
 

@@ -15,6 +15,7 @@ from service.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, Strict,
 from service.schemas.resources import PredictorAnswer
 from service.serving.loaded import promised_alpha
 from service.shapes import instant
+from service.state import Service
 
 router = APIRouter(tags=["predictors"], responses=ALWAYS)
 
@@ -89,12 +90,16 @@ async def change_serving(id: PathId, body: ServingRequest, service: TheService, 
 @router.get("/predictors/{id}/monitor", response_model=MonitorAnswer, responses=problems(404, 422))
 def get_monitor(id: PathId, service: TheService, caller: TheCaller) -> Any:
     """How the served sets have done, and whether that contradicts what was promised."""
+    return monitor_of(service, caller.tenant, id)
+
+
+def monitor_of(service: Service, tenant: str, id: str) -> MonitorAnswer:
     eta = service.settings.monitor_eta
     with service.store.reading() as work:
-        predictor = work.predictors.get(caller.tenant, id)
-        document = work.certificates.get(caller.tenant, predictor.certificate_id).document
-        monitor = work.outcomes.monitor(caller.tenant, id)
-        path = work.outcomes.path(caller.tenant, id, _PATH_POINTS)
+        predictor = work.predictors.get(tenant, id)
+        document = work.certificates.get(tenant, predictor.certificate_id).document
+        monitor = work.outcomes.monitor(tenant, id)
+        path = work.outcomes.path(tenant, id, _PATH_POINTS)
     alpha = promised_alpha(Certificate.from_json(document))
 
     def capital(outcomes: int, misses: int) -> float:

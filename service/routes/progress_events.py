@@ -3,14 +3,16 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 from anyio.to_thread import run_sync
 from fastapi import Request
 from starlette.responses import StreamingResponse
 
 from core.store.errors import TRANSIENT
-from core.store.records import FINISHED, Calibration
+from core.store.records import FINISHED, Calibration, ReportRecord
+from service.access.keys import Caller
+from service.problems import ProblemError
 from service.shapes import calibration_json
 from service.state import Service
 
@@ -19,40 +21,49 @@ _SILENCE_SECONDS = 15.0
 """then a comment is sent, so that nobody on the way takes the connection for dead"""
 
 
-async def event_stream(service: Service, tenant: str, id: str, request: Request, seen: int) -> StreamingResponse:
-    first = await run_sync(_look, service, tenant, id)
+async def event_stream(service: Service, caller: Caller, id: str, request: Request, seen: int) -> StreamingResponse:
+    """Every report after the one that was seen last, and those to come."""
+    if service.streams.full(caller.key_id):
+        detail = "This key holds too many event streams open: close one first."
+        raise ProblemError(429, detail, headers={"Retry-After": "5"})
+    record, reports = await run_sync(_look, service, caller.tenant, id, seen)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_events(service, first, request, seen), media_type="text/event-stream", headers=headers)
+    events = _events(service, caller, record, reports, request, seen)
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
-async def _events(service: Service, record: Calibration, request: Request, seen: int) -> AsyncIterator[bytes]:
-    yield b"retry: 2000\n\n"
-    spoke = time.monotonic()
-    while True:
-        if record.status in FINISHED:
-            # One more than any report, so that a client that comes back after it knows that there is nothing more.
-            yield _event("done", record.reports + 1, calibration_json(record))
-            return
-        if record.reports > seen and record.progress is not None:
-            seen = record.reports
-            yield _event("progress", seen, {"status": record.status, **record.progress})
-            spoke = time.monotonic()
-        elif time.monotonic() - spoke > _SILENCE_SECONDS:
-            yield b": still here\n\n"
-            spoke = time.monotonic()
-        if await request.is_disconnected():
-            return
-        await asyncio.sleep(_POLL_SECONDS)
-        try:
-            record = await run_sync(_look, service, record.tenant, record.id)
-        except TRANSIENT:
-            # The database restarts; the client need not know.
-            continue
+async def _events(
+    service: Service, caller: Caller, record: Calibration, reports: Sequence[ReportRecord], request: Request, seen: int
+) -> AsyncIterator[bytes]:
+    with service.streams.one_more(caller.key_id):
+        yield b"retry: 2000\n\n"
+        spoke = time.monotonic()
+        while True:
+            for report in reports:
+                seen = report.number
+                yield _event("progress", seen, {"status": "running", **report.report})
+                spoke = time.monotonic()
+            if record.status in FINISHED:
+                # One more than any report, so that a client that comes back after it knows that there is nothing more.
+                yield _event("done", record.reports + 1, calibration_json(record))
+                return
+            if time.monotonic() - spoke > _SILENCE_SECONDS:
+                yield b": still here\n\n"
+                spoke = time.monotonic()
+            if await request.is_disconnected():
+                return
+            await asyncio.sleep(_POLL_SECONDS)
+            try:
+                record, reports = await run_sync(_look, service, record.tenant, record.id, seen)
+            except TRANSIENT:
+                # The database restarts; the client need not know.
+                reports = ()
 
 
-def _look(service: Service, tenant: str, id: str) -> Calibration:
+def _look(service: Service, tenant: str, id: str, seen: int) -> tuple[Calibration, Sequence[ReportRecord]]:
     with service.store.reading() as work:
-        return work.calibrations.get(tenant, id)
+        record = work.calibrations.get(tenant, id)
+        return record, work.reports.after(id, seen)
 
 
 def _event(name: str, id: int, data: object) -> bytes:

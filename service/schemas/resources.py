@@ -25,6 +25,15 @@ class DatasetAnswer(BaseModel):
         return cls(**{name: getattr(record, name) for name in names}, created_at=instant(record.created_at) or "")
 
 
+class RowsAnswer(BaseModel):
+    start: int
+    rows: int
+    """of the whole dataset"""
+    x: list[list[float]]
+    """each row flat"""
+    y: list[Any]
+
+
 class ModelAnswer(BaseModel):
     id: str
     name: str

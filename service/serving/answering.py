@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from core.fit.data import check_inputs
 from core.sets import PredictionSets
 from service.problems import ProblemError, wrong_field
-from service.serving.inference import BusyError
+from service.serving.inference import Answer, BusyError
 from service.serving.loaded import Loaded
 from service.state import Service
 
@@ -46,12 +46,7 @@ async def serve(service: Service, tenant: str, predictor_id: str, x: ArrayLike, 
         raise wrong_field("member", f"member must be from 0 to {loaded.predictor.members - 1}.")
     members = loaded.members(rows, member)
     parsed = time.perf_counter()
-    try:
-        answer = await service.inference.of(loaded.predictor).sets_of(loaded.predictor, inputs, members)
-    except BusyError:
-        raise ProblemError(
-            503, "Too many rows are waiting: try again in a moment.", headers={"Retry-After": "1"}
-        ) from None
+    answer = await _answer(service, loaded, inputs, members)
 
     def issue() -> list[str]:
         replayed = member is not None
@@ -63,6 +58,22 @@ async def serve(service: Service, tenant: str, predictor_id: str, x: ArrayLike, 
     stages["total"] = time.perf_counter() - begin
     timing = ", ".join(f"{name};dur={1000 * seconds:.3f}" for name, seconds in stages.items())
     return Served(loaded, members, answer.sets, ids, timing)
+
+
+async def compute(service: Service, loaded: Loaded, x: ArrayLike) -> PredictionSets:
+    """Sets to look at: computed like any others, but nobody's predictions."""
+    inputs = await run_sync(check_inputs, loaded.predictor.scorer.model, x)
+    members = loaded.members(len(inputs), None)
+    return (await _answer(service, loaded, inputs, members)).sets
+
+
+async def _answer(service: Service, loaded: Loaded, inputs: NDArray[Any], members: NDArray[np.int64]) -> Answer:
+    try:
+        return await service.inference.of(loaded.predictor).sets_of(loaded.predictor, inputs, members)
+    except BusyError:
+        raise ProblemError(
+            503, "Too many rows are waiting: try again in a moment.", headers={"Retry-After": "1"}
+        ) from None
 
 
 def columns(served: Served) -> dict[str, NDArray[Any]]:

@@ -118,7 +118,9 @@ def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> 
     certificate = Signer.from_file_or_new(store.settings.signing_key).sign(predictor.certificate)
     file = store.settings.home / "data.npz"
     random = np.random.default_rng(int(certificate.digest[:8], 16))
-    np.savez(file, x=random.normal(size=(50, 2)), y=random.integers(3, size=50))
+    manifest = predictor.scorer.model.manifest
+    y = random.integers(3, size=50) if manifest.task == "classification" else random.normal(size=50)
+    np.savez(file, x=random.normal(size=(50, *manifest.input_shape)), y=y)
     dataset, _ = add_dataset(store, tenant, file, filename="data.npz")
     model, _ = add_model(store, tenant, predictor.scorer.model.manifest, predictor.scorer.model.tensors())
     with store.writing() as work:

@@ -1,0 +1,27 @@
+"""What fits reported on their way, in the order in which they did."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from core.store.records import ReportRecord
+
+KEPT = 2000
+"""reports of one calibration; a fit of days makes no more"""
+
+
+class Reports:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def add(self, calibration_id: str, number: int, report: dict[str, Any]) -> None:
+        self._session.add(ReportRecord(calibration_id=calibration_id, number=number, report=report))
+        outdated = ReportRecord.number <= number - KEPT
+        self._session.execute(delete(ReportRecord).where(ReportRecord.calibration_id == calibration_id, outdated))
+
+    def after(self, calibration_id: str, number: int, limit: int = KEPT) -> Sequence[ReportRecord]:
+        """Those that came after the one with that number, oldest first."""
+        chosen = select(ReportRecord).where(ReportRecord.calibration_id == calibration_id, ReportRecord.number > number)
+        return self._session.scalars(chosen.order_by(ReportRecord.number).limit(limit)).all()

@@ -1,0 +1,72 @@
+"""What a certificate says, drawn: the budget with the chosen point, and the ranks of its members."""
+
+import numpy as np
+
+from core.bounds import kl_budget, per_draw_budget
+from core.bounds.coverage import PosteriorBound
+from core.certificate import Certificate
+from service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
+
+_POINTS = 200
+
+
+def budget_figure(certificate: Certificate) -> str:
+    """How far from the prior each rank allows to go, and where this certificate stands."""
+    coverage = certificate.coverage
+    share = coverage.delta * coverage.union.weights[coverage.union.taken]
+    highest = max(2, int(coverage.alpha * (coverage.n + 1)))
+    ranks = np.unique(np.linspace(1, highest, min(_POINTS, highest)).astype(np.int64))
+    per_draw = coverage.guarantee == "per_draw"
+    if per_draw:
+        budgets = np.asarray(per_draw_budget(coverage.n, ranks, coverage.alpha, share, 1.0, coverage.draws))
+        unit, spent = "log-ratio in nats", [member.log_ratio for member in certificate.members]
+        chosen = [member.k for member in certificate.members]
+    else:
+        bound: PosteriorBound = "seeger" if coverage.bound == "seeger" else "chernoff"
+        budgets = np.asarray(kl_budget(coverage.n, ranks, coverage.alpha, share, bound))
+        unit, spent, chosen = "KL in nats", [coverage.kl], [coverage.k]
+    useful = budgets >= 0
+    top = float(budgets[useful].max()) if useful.any() else 1.0
+    words = (
+        f"With {coverage.n} points a promise of {1 - coverage.alpha:.0%} leaves {budgets[useful][-1]:.2g} nats at rank "
+        f"{ranks[useful][-1]} and {top:.3g} nats at rank 1. "
+        if useful.any()
+        else "No rank leaves a budget at this share of delta. "
+    )
+    words += f"The certificate stands at rank {coverage.k} and has spent {max(spent):.3g} nats."
+    plot = Plot(
+        "Budget and chosen point",
+        words,
+        "rank k of the threshold (larger: smaller sets)",
+        unit,
+        (0, highest * 1.02),
+        extent([top, *spent], include=[0.0]),
+    )
+    plot.line(ranks[useful].tolist(), budgets[useful].tolist(), BLUE, "what the bound allows")
+    plot.points(chosen, spent, ORANGE, "this certificate" if not per_draw else "its members", radius=5)
+    return plot.svg()
+
+
+def members_figure(certificate: Certificate) -> str:
+    """Each member's rank against its log-ratio: who went farther from the prior must take a smaller rank."""
+    ranks = [float(member.k) for member in certificate.members]
+    ratios = [member.log_ratio for member in certificate.members]
+    count = len(ranks)
+    words = (
+        f"{count} members with ranks from {min(ranks):.0f} to {max(ranks):.0f} and log-ratios from {min(ratios):.3g} "
+        f"to {max(ratios):.3g} nats."
+        if count > 1
+        else f"One member, with rank {ranks[0]:.0f} and log-ratio {ratios[0]:.3g}: nothing was learned on the points "
+        "that certify it."
+    )
+    plot = Plot(
+        "Members",
+        words,
+        "log-ratio of the member, in nats",
+        "rank k",
+        extent(ratios, include=[0.0] if count > 1 else [-1.0, 1.0], margin=0.08),
+        extent(ranks, include=[0.0], margin=0.08),
+    )
+    plot.points(ratios, ranks, GREEN, "member", radius=5)
+    plot.level(float(certificate.coverage.k), f"k = {certificate.coverage.k}", GREY)
+    return plot.svg()

@@ -1,0 +1,64 @@
+"""The sets that a predictor gives: their sizes, and for one input the band over the data."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.certificate import Certificate
+from core.sets import Intervals
+from core.sets.protocol import Reals
+from service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
+
+_BINS = 30
+
+
+def size_figure(sizes: Reals, certificate: Certificate) -> str:
+    """How large the sets of some rows are, with the certified mean."""
+    finite = sizes[np.isfinite(sizes)]
+    measure, upper = certificate.efficiency.measure, certificate.efficiency.upper_bound
+    mean = float(finite.mean()) if finite.size else 0.0
+    if measure == "labels":
+        edges = np.arange(-0.5, (finite.max() if finite.size else 1) + 1.5)
+    else:
+        edges = np.linspace(*extent(finite.tolist(), include=[0.0]), _BINS + 1)
+    shares = np.histogram(finite, edges)[0] / max(len(sizes), 1)
+    certified = f" The mean is certified to be at most {upper:.3g}." if upper is not None else ""
+    boundless = f" {len(sizes) - finite.size} sets have no end." if finite.size < len(sizes) else ""
+    plot = Plot(
+        "Sizes of sets",
+        f"The sets of {len(sizes)} rows have {mean:.3g} {_unit(measure)} on average.{certified}{boundless}",
+        f"size of a set ({measure})",
+        "share of the rows",
+        (float(edges[0]), max(float(edges[-1]), (upper or 0) * 1.05)),
+        (0, max(float(shares.max(initial=0)), 0.01) * 1.1),
+    )
+    plot.bars(edges.tolist(), shares.tolist(), BLUE)
+    plot.place(mean, f"mean {mean:.3g}", GREEN)
+    if upper is not None:
+        plot.place(upper, f"certified {upper:.3g}", ORANGE)
+    return plot.svg()
+
+
+def band_figure(grid: NDArray[Any], sets: Intervals, x: NDArray[Any], y: NDArray[Any]) -> str:
+    """The intervals over a grid of inputs, and some of the data."""
+    inside = (y >= np.interp(x, grid, sets.lower)) & (y <= np.interp(x, grid, sets.upper))
+    ends = [*sets.lower.tolist(), *sets.upper.tolist(), *y.tolist()]
+    plot = Plot(
+        "Band over the data",
+        f"Intervals for inputs from {grid[0]:.3g} to {grid[-1]:.3g}, {sets.size.mean():.3g} wide on average, with "
+        f"{len(x)} rows of the calibration data, of which {int(inside.sum())} lie inside the band.",
+        "x",
+        "y",
+        (float(grid[0]), float(grid[-1])),
+        extent(ends),
+        height=360,
+    )
+    plot.band(grid.tolist(), sets.lower.tolist(), sets.upper.tolist(), BLUE, "prediction set")
+    plot.points(x[inside].tolist(), y[inside].tolist(), GREY, "inside", radius=2)
+    plot.points(x[~inside].tolist(), y[~inside].tolist(), ORANGE, "outside", radius=2.5)
+    return plot.svg()
+
+
+def _unit(measure: str) -> str:
+    return {"labels": "labels", "width": "units of width"}.get(measure, "units of volume")

@@ -1,0 +1,113 @@
+/* Which view the address asks for, and what all views have in common. */
+import { Problem, forgetKey, key, rememberKey, get, takeKeyFromAddress } from "/static/api.js";
+import { element, field } from "/static/dom.js";
+import { overview } from "/static/views/overview.js";
+import { newCalibration } from "/static/views/new.js";
+import { calibration, calibrations } from "/static/views/calibration.js";
+import { certificate } from "/static/views/certificate.js";
+import { predictor } from "/static/views/predictor.js";
+import { monitor } from "/static/views/monitor.js";
+
+const ROUTES = [
+  [/^\/?$/, overview],
+  [/^\/new$/, newCalibration],
+  [/^\/calibrations$/, calibrations],
+  [/^\/calibrations\/([\w-]+)$/, calibration],
+  [/^\/certificates\/([\w-]+)$/, certificate],
+  [/^\/predictors\/([\w-]+)$/, predictor],
+  [/^\/predictors\/([\w-]+)\/monitor$/, monitor],
+];
+const main = document.getElementById("main");
+const message = document.getElementById("message");
+const leave = document.getElementById("leave");
+let current = new AbortController();
+let arrived = true;
+
+export function say(text) {
+  message.textContent = text;
+}
+
+async function show() {
+  const path = location.hash.slice(1) || "/";
+  if (path === "main") return;
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  say("");
+  leave.hidden = !key();
+  for (const item of document.querySelectorAll("nav a")) {
+    if (item.getAttribute("href") === `#${path}`) item.setAttribute("aria-current", "page");
+    else item.removeAttribute("aria-current");
+  }
+  if (!key()) {
+    place(askForKey());
+    return;
+  }
+  const found = ROUTES.map(([pattern, view]) => [pattern.exec(path), view]).find(([match]) => match);
+  if (!found) {
+    place(element("section", {}, element("h1", {}, "There is no such page"), element("a", { href: "#/" }, "Overview")));
+    return;
+  }
+  main.setAttribute("aria-busy", "true");
+  try {
+    const made = await found[1](...found[0].slice(1), { signal, say, again: show });
+    if (!signal.aborted) place(made);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof Problem && error.status === 401) {
+      forgetKey();
+      place(askForKey());
+      say("This key is not known here.");
+      return;
+    }
+    place(element("section", {}, element("h1", {}, "This cannot be shown")));
+    say(error.message);
+  } finally {
+    main.removeAttribute("aria-busy");
+  }
+}
+
+function place(view) {
+  main.replaceChildren(view);
+  const heading = view.querySelector("h1");
+  if (heading) {
+    heading.tabIndex = -1;
+    document.title = `${heading.textContent} · certiset`;
+    // Who follows a link goes on from its heading; who has just come starts at the top, as everywhere.
+    if (!arrived) heading.focus({ preventScroll: true });
+    arrived = false;
+    scrollTo(0, 0);
+  }
+}
+
+function askForKey() {
+  const input = element("input", { type: "password", autocomplete: "off", required: true, name: "key" });
+  const hint = "It was printed when the service first started, and is kept in the file var/key.";
+  const submit = async (event) => {
+    event.preventDefault();
+    rememberKey(input.value.trim());
+    try {
+      await get("/predictors?limit=1");
+      show();
+    } catch (error) {
+      forgetKey();
+      say(error.status === 401 ? "This key is not known here." : error.message);
+    }
+  };
+  return element("form", { class: "card", onsubmit: submit },
+    element("h1", {}, "Prediction sets with certificates"),
+    element("p", {}, "Sets that contain the truth with a promised probability, small enough to act on, each with a " +
+      "certificate that can be checked."),
+    field("API key", input, hint), element("p", {}, element("button", {}, "Open")));
+}
+
+leave.addEventListener("click", () => {
+  forgetKey();
+  show();
+});
+addEventListener("hashchange", () => {
+  takeKeyFromAddress();
+  show();
+});
+takeKeyFromAddress();
+show();

@@ -1,0 +1,108 @@
+/* Small helpers that build the page; text is always text, never markup. */
+import { getText } from "/static/api.js";
+
+/** element("p", {class: "soft", onclick: f}, "text", child, …) */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+export const link = (href, text, attributes = {}) => element("a", { href, ...attributes }, text);
+export const idText = (id) => element("span", { class: "id" }, id);
+
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value !== "number") return String(value);
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  return Number(value.toPrecision(digits)).toString();
+}
+
+export const percent = (share, digits = 3) => `${Number((100 * share).toPrecision(digits))} %`;
+export const moment = (text) => (text ? new Date(text).toLocaleString("en-GB") : "–");
+
+export function badge(text, kind = "") {
+  return element("span", { class: `badge ${kind}` }, text);
+}
+
+export function statusBadge(status) {
+  const kinds = { succeeded: "good", consistent: "good", failed: "bad", contradicted: "bad" };
+  return badge(status, kinds[status] || "");
+}
+
+/** Name and value pairs, large. */
+export function numbers(pairs) {
+  return element("dl", { class: "figures" },
+    pairs.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+}
+
+/** rows: arrays of cells; columns: [name, isNumber]. */
+export function table(caption, columns, rows, chosen = () => false) {
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", {}, element("caption", {}, caption),
+      element("thead", {}, element("tr", {},
+        columns.map(([name, isNumber]) => element("th", { scope: "col", class: isNumber ? "number" : null }, name)))),
+      element("tbody", {}, rows.map((cells, place) => element("tr", { class: chosen(place) ? "chosen" : null },
+        cells.map((cell, column) => {
+          const name = column === 0 ? "th" : "td";
+          const scope = column === 0 ? "row" : null;
+          return element(name, { scope, class: columns[column][1] ? "number" : null }, cell ?? "–");
+        }))))));
+}
+
+/** A figure that the server draws. Its SVG comes from our own service and holds no script, and the page allows none. */
+export async function figure(path, caption) {
+  const frame = element("figure", { class: "figure" });
+  const fill = async () => {
+    const parsed = new DOMParser().parseFromString(await getText(path), "image/svg+xml").documentElement;
+    frame.replaceChildren(document.importNode(parsed, true), element("figcaption", {}, caption ?? description(parsed)));
+  };
+  await fill();
+  frame.refresh = fill;
+  return frame;
+}
+
+const description = (svg) => svg.querySelector("desc")?.textContent ?? "";
+
+/** The figure, or a sentence that says why there is none. */
+export async function figureOrReason(path) {
+  try {
+    return await figure(path);
+  } catch (error) {
+    return element("p", { class: "soft" }, error.message);
+  }
+}
+
+let counter = 0;
+
+/** A labelled field with a hint; `.wrong(text)` shows what is wrong with it. */
+export function field(label, control, hint = "") {
+  const id = `field-${++counter}`;
+  control.id = id;
+  const wrong = element("p", { class: "wrong", id: `${id}-wrong` });
+  const help = element("p", { class: "hint", id: `${id}-hint` }, hint);
+  control.setAttribute("aria-describedby", `${id}-hint ${id}-wrong`);
+  const made = element("div", { class: "field" }, element("label", { for: id }, label), control, help, wrong);
+  made.control = control;
+  made.wrong = (text) => {
+    wrong.textContent = text;
+    control.setAttribute("aria-invalid", text ? "true" : "false");
+  };
+  return made;
+}
+
+export function choice(options, chosen) {
+  return element("select", {}, options.map(([value, text]) =>
+    element("option", { value, selected: value === chosen }, text)));
+}
+
+export function save(name, text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  element("a", { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,83 @@
+/* A fit while it runs, and all of them. */
+import { get, list, post, watch } from "/static/api.js";
+import { element, figure, idText, link, moment, number, numbers, statusBadge, table } from "/static/dom.js";
+
+const PHASES = {
+  prepare: "reading the data", tune: "tuning the prior", fit: "spending the KL budget on a posterior",
+  calibrate: "drawing members and certifying them", done: "done",
+};
+const OPEN = ["queued", "running"];
+
+export function progressOf(fit) {
+  const share = fit.progress ? fit.progress.fraction : 0;
+  return element("progress", { max: "1", value: String(share), "aria-label": `Progress of ${fit.name || fit.id}` });
+}
+
+export async function calibrations({ signal }) {
+  const fits = await list("/calibrations");
+  if (signal.aborted) return null;
+  const rows = fits.map((fit) => [link(`#/calibrations/${fit.id}`, fit.name || fit.id), statusBadge(fit.status),
+    String(fit.attempts), moment(fit.created_at),
+    fit.certificate_id ? link(`#/certificates/${fit.certificate_id}`, "certificate") : fit.error || "–"]);
+  return element("section", {}, element("h1", {}, "Fits"), element("div", { class: "card" }, rows.length
+    ? table("Newest first", [["Name"], ["Status"], ["Attempts", true], ["Asked for"], ["Outcome"]], rows)
+    : element("p", {}, "There are none yet. ", link("#/new", "Start one"), ".")));
+}
+
+export async function calibration(id, { signal, say }) {
+  let fit = await get(`/calibrations/${id}`);
+  const head = element("div", { class: "card" });
+  const drawings = element("div", { class: "two" });
+  const view = element("section", {}, element("h1", {}, `Fit ${fit.name || fit.id}`), head, drawings,
+    element("details", { class: "card" }, element("summary", {}, "What was asked for"),
+      element("pre", { class: "scroll", tabindex: "0" }, element("code", {}, JSON.stringify(fit.options, null, 2))),
+      element("p", { class: "small" }, "Data ", idText(fit.dataset_id), ", model ", idText(fit.model_id))));
+  const [loss, kl] = await Promise.all(["loss", "kl"].map((name) => figure(`/calibrations/${id}/figures/${name}`)));
+  drawings.append(element("div", { class: "card" }, element("h2", {}, "Loss"), loss),
+    element("div", { class: "card" }, element("h2", {}, "KL spent against its budget"), kl));
+
+  let drawing = null;
+  const draw = () => {
+    // One at a time, and the last state in any case.
+    drawing ??= Promise.all([loss.refresh(), kl.refresh()]).catch(() => {}).finally(() => { drawing = null; });
+    return drawing;
+  };
+
+  function update() {
+    const open = OPEN.includes(fit.status);
+    const metrics = fit.progress?.metrics ?? {};
+    head.replaceChildren(element("p", { class: "row" }, statusBadge(fit.status),
+      element("span", { id: "phase" }, fit.error ?? (fit.progress ? PHASES[fit.progress.phase] ?? fit.progress.phase
+        : open ? "waits for a worker" : "")),
+      open ? element("button", { class: "plain", type: "button", onclick: cancel, disabled: fit.cancel_requested },
+        fit.cancel_requested ? "Is being cancelled" : "Cancel") : null),
+    progressOf(fit),
+    Object.keys(metrics).length ? numbers(Object.entries(metrics).map(([name, value]) => [
+      { loss: "loss", kl: "KL spent", budget: "KL budget" }[name] ?? name, number(value)])) : "",
+    fit.certificate_id ? element("p", { class: "row" },
+      link(`#/certificates/${fit.certificate_id}`, "See the certificate", { class: "button" }),
+      link(`#/predictors/${fit.predictor_id}`, "Try it", { class: "button plain" })) : "",
+    element("p", { class: "small soft" }, `asked for ${moment(fit.created_at)}, begun ${moment(fit.started_at)}, ` +
+      `ended ${moment(fit.finished_at)}, attempt ${fit.attempts}`));
+  }
+
+  async function cancel() {
+    try {
+      fit = await post(`/calibrations/${id}/cancel`);
+      update();
+    } catch (error) {
+      say(error.message);
+    }
+  }
+
+  update();
+  if (OPEN.includes(fit.status)) {
+    watch(`/calibrations/${id}/events`, async (name, data) => {
+      fit = name === "done" ? data : { ...fit, status: data.status, progress: data };
+      update();
+      await draw();
+      if (name === "done") draw();
+    }, signal).catch((error) => say(error.message));
+  }
+  return view;
+}

@@ -1,0 +1,103 @@
+/* A certificate: the sentence, the numbers behind it, and the means to check them. */
+import { get, getText } from "/static/api.js";
+import {
+  badge, element, figureOrReason, idText, link, moment, number, numbers, percent, save, statusBadge, table,
+} from "/static/dom.js";
+
+const MANY = 12;
+
+export async function certificate(id, { say }) {
+  const [text, checked, key] = await Promise.all([
+    getText(`/certificates/${id}`), get(`/certificates/${id}/verify`), get("/certificates/key"),
+  ]);
+  const content = JSON.parse(text);
+  const { coverage, efficiency, members, provenance } = content;
+  const per = coverage.guarantee === "per_draw";
+  const [budget, ranks, sizes] = await Promise.all([
+    figureOrReason(`/certificates/${id}/figures/budget`), figureOrReason(`/certificates/${id}/figures/members`),
+    figureOrReason(`/predictors/${content.predictor_id}/figures/sizes`),
+  ]);
+  return element("section", {},
+    element("h1", {}, "Certificate"),
+    element("div", { class: "card" },
+      element("blockquote", { class: "statement" }, content.statement),
+      element("p", { class: "row" },
+        badge(checked.valid ? "checked: valid" : "NOT valid", checked.valid ? "good" : "bad"),
+        statusBadge(checked.status), link(`#/predictors/${content.predictor_id}`, "Try the predictor"),
+        link(`#/predictors/${content.predictor_id}/monitor`, "Monitor")),
+      numbers([
+        ["covers at least", percent(1 - (per ? coverage.alpha : coverage.pool_miscoverage_bound))],
+        ["with confidence", percent(1 - coverage.delta - coverage.pool_delta)],
+        ["calibration points", number(coverage.n)],
+        [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
+        ["certified mean size", number(efficiency.upper_bound)],
+      ]),
+      element("h2", {}, "What this rests on"),
+      element("ul", { class: "plain" }, content.assumptions.map((one) => element("li", {}, one))),
+      provenance.messages.length ? element("h2", {}, "What a reader should know") : null,
+      element("ul", { class: "plain" }, provenance.messages.map((one) => element("li", {}, one)))),
+    element("div", { class: "two" },
+      element("div", { class: "card" }, element("h2", {}, "Budget, and the point that was chosen"), budget),
+      element("div", { class: "card" }, element("h2", {}, "Members"), ranks),
+      element("div", { class: "card" }, element("h2", {}, "Sizes of sets on the calibration data"), sizes),
+      audit(id, text, checked, key, say)),
+    element("div", { class: "card" }, choices(coverage), memberTable(members, efficiency)),
+    element("div", { class: "two" },
+      element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights"])),
+      element("div", { class: "card" }, pairs("Size", efficiency, []),
+        pairs("Provenance", { ...provenance, issued_at: moment(content.issued_at), id: content.id,
+          predictor_id: content.predictor_id }, ["messages"]))));
+}
+
+function audit(id, text, checked, key, say) {
+  const rows = checked.checks.map((one) => [one.name, badge(one.ok ? "holds" : "fails", one.ok ? "good" : "bad"),
+    show(one.expected), show(one.found)]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(key.public_key);
+      say("");
+    } catch {
+      say("The browser does not allow copying: mark the key and copy it.");
+    }
+  };
+  return element("div", { class: "card" }, element("h2", {}, "For the auditor"),
+    element("p", {}, "The file holds every number that the promises follow from. It is checked without a network by"),
+    element("pre", { class: "scroll", tabindex: "0" },
+      element("code", {}, `certiset verify ${id}.json --key ${key.public_key}`)),
+    element("p", { class: "row" },
+      element("button", { type: "button", onclick: () => save(`${id}.json`, text) }, "Download"),
+      element("button", { type: "button", class: "plain", onclick: copy }, "Copy the public key")),
+    element("details", { id: "checks" },
+      element("summary", {}, `${rows.length} checks, ${rows.filter((_, n) => checked.checks[n].ok).length} hold`),
+      table("Recomputed from the certificate's own numbers", [["Check"], ["Result"], ["Expected"], ["Found"]], rows)));
+}
+
+function choices(coverage) {
+  const rows = coverage.union.choices.map((name, place) => [name, percent(coverage.union.weights[place]),
+    place === coverage.union.taken ? "taken" : ""]);
+  return table("Choices that were open, all paid for", [["Choice"], ["Share of delta", true], [""]], rows,
+    (place) => place === coverage.union.taken);
+}
+
+function memberTable(members, efficiency) {
+  const columns = [["Member", true], ["Rank k", true], ["Threshold tau", true], ["Log-ratio", true],
+    ["Miscoverage at most", true], [`Certified size (${efficiency.measure})`, true]];
+  const rows = members.map((one) => [String(one.member), number(one.k), number(one.tau, 5), number(one.log_ratio, 4),
+    number(one.miscoverage_bound, 4), number(one.efficiency_bound, 4)]);
+  const made = table("Members: the stored pairs, one of which gives each set", columns, rows);
+  return rows.length > MANY
+    ? element("details", {}, element("summary", {}, `${rows.length} members`), made) : made;
+}
+
+function pairs(caption, content, without) {
+  const rows = Object.entries(content).filter(([name]) => !without.includes(name)).map(([name, value]) => [
+    name.replaceAll("_", " "), show(value)]);
+  return table(caption, [["Name"], ["Value"]], rows);
+}
+
+function show(value) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "number") return number(value, 6);
+  if (typeof value === "object") return element("code", {}, JSON.stringify(value));
+  return typeof value === "string" && value.length > 24 ? idText(value) : String(value);
+}

@@ -1,0 +1,42 @@
+/* How the served sets have done, and whether that contradicts the certificate. */
+import { get } from "/static/api.js";
+import { element, figure, link, moment, number, numbers, percent, statusBadge } from "/static/dom.js";
+
+export async function monitor(id, { signal }) {
+  const about = await get(`/predictors/${id}`);
+  const drawing = await figure(`/predictors/${id}/figures/monitor`);
+  const head = element("div", { class: "card" });
+
+  async function refresh() {
+    const state = await get(`/predictors/${id}/monitor`);
+    const [low, high] = state.interval;
+    head.replaceChildren(element("p", { class: "row" }, statusBadge(state.status),
+      link(`#/predictors/${id}`, "Try it"), link(`#/certificates/${about.certificate_id}`, "Certificate")),
+    element("p", {}, sentence(state)),
+    numbers([
+      ["outcomes", number(state.outcomes)], ["misses", number(state.misses)],
+      ["promised at most", percent(state.promised_miscoverage)],
+      ["missed so far", state.miscoverage === null ? "–" : percent(state.miscoverage)],
+      ["true share is within", `${percent(low)} – ${percent(high)}`],
+      ["capital", number(Math.exp(state.log_capital))], ["contradicted at", number(Math.exp(state.log_threshold))],
+    ]),
+    element("p", { class: "small soft" }, `The interval holds at all times at once with probability ` +
+      `${percent(1 - state.eta)}; a certificate that is true is contradicted with probability at most ` +
+      `${percent(state.eta)}, however often this page is looked at.`));
+  }
+
+  await refresh();
+  const timer = setInterval(() => Promise.all([refresh(), drawing.refresh()]).catch(() => {}), 5000);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  return element("section", {}, element("h1", {}, `Monitor of ${about.name || about.id}`), head,
+    element("div", { class: "card" }, element("h2", {}, "Capital of a gambler who bets against the certificate"), drawing));
+}
+
+function sentence(state) {
+  if (state.status === "contradicted") {
+    return `Outcomes contradict the certificate since ${moment(state.contradicted_at)}: the data have changed, or an ` +
+      "assumption does not hold. Calibrate again on new data.";
+  }
+  return state.outcomes ? "The outcomes so far are consistent with the certificate."
+    : "No outcome has been reported yet: POST /outcomes, or report one where you try the predictor.";
+}

@@ -1,0 +1,180 @@
+/* Upload data and a model, and start a calibration. */
+import { list, post } from "/static/api.js";
+import { choice, element, field, number } from "/static/dom.js";
+
+const SCORES = {
+  classification: ["log_prob", "lac", "aps", "raps"],
+  regression: ["residual", "scaled_residual", "cqr", "ball", "box", "scaled_ball"],
+};
+const EXAMPLE = {
+  name: "my model", task: "classification", classes: 10, input_shape: [64], backbone: { kind: "none" },
+  head: { kind: "mlp", widths: [64, 32, 10], activation: "relu" },
+};
+
+export async function newCalibration({ signal }) {
+  const [datasets, models] = await Promise.all([list("/datasets"), list("/models")]);
+  const data = dataPart(datasets);
+  const model = modelPart(models);
+  const terms = termsPart();
+  const said = element("p", { role: "alert", class: "wrong" });
+  const button = element("button", {}, "Start the calibration");
+  model.onTask((task) => terms.setTask(task));
+  terms.setTask(model.task());
+
+  async function start(event) {
+    event.preventDefault();
+    said.textContent = "";
+    const fields = { ...data.fields, ...model.fields, ...terms.fields };
+    Object.values(fields).forEach((one) => one.wrong(""));
+    button.disabled = true;
+    try {
+      const dataset = await data.chosen();
+      const modelId = await model.chosen();
+      const made = await post("/calibrations", { dataset_id: dataset, model_id: modelId, ...terms.options() });
+      if (!signal.aborted) location.hash = `#/calibrations/${made.id}`;
+    } catch (error) {
+      said.textContent = error.message;
+      for (const { where, message } of error.errors ?? []) {
+        const name = String(where).split(".").at(-1);
+        if (fields[name]) fields[name].wrong(message);
+      }
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  return element("section", {}, element("h1", {}, "New calibration"),
+    element("form", { onsubmit: start, novalidate: true }, data.part, model.part, terms.part,
+      element("p", { class: "row" }, button), element("div", { class: "field" }, said)));
+}
+
+/** Two ways to name a thing: one that is here, or a new one. */
+function either(legend, name, known, existing, fresh) {
+  const hasKnown = known.length > 0;
+  const radios = [["known", "one that is here"], ["new", "a new one"]].map(([value, text]) => {
+    const radio = element("input", { type: "radio", name, value, checked: (value === "known") === hasKnown,
+      disabled: value === "known" && !hasKnown, onchange: () => show() });
+    return element("label", {}, radio, ` ${text} `);
+  });
+  const chosen = () => radios.map((one) => one.querySelector("input")).find((one) => one.checked).value;
+  const show = () => {
+    existing.hidden = chosen() !== "known";
+    fresh.hidden = chosen() !== "new";
+  };
+  show();
+  return { chosen, part: element("fieldset", {}, element("legend", {}, legend), element("p", { class: "row" }, radios),
+    existing, fresh) };
+}
+
+function dataPart(known) {
+  const pick = field("Dataset", choice(known.map((one) => [one.id,
+    `${one.name || one.id}: ${number(one.rows)} rows of ${one.x_shape.join(" x ")}, y: ${one.y_kind}`])));
+  const file = field("File", element("input", { type: "file", accept: ".npz,.csv,.parquet,.json" }),
+    ".npz with arrays x and y, .csv, .parquet or .json");
+  const name = field("Name", element("input", {}), "as you like");
+  const target = field("Target", element("input", { value: "y" }), "the column of y, in tables");
+  const fresh = element("div", { class: "fields" }, file, name, target);
+  const way = either("1. Calibration data", "data", known, pick, fresh);
+  return {
+    part: way.part, fields: { file, target, dataset_id: pick },
+    async chosen() {
+      if (way.chosen() === "known") return pick.control.value;
+      const [given] = file.control.files;
+      if (!given) {
+        file.wrong("Choose a file.");
+        throw new Error("No file of calibration data was chosen.");
+      }
+      const form = new FormData();
+      form.set("file", given);
+      form.set("name", name.control.value || given.name);
+      form.set("target", target.control.value || "y");
+      return (await post("/datasets", form)).id;
+    },
+  };
+}
+
+function modelPart(known) {
+  const pick = field("Model", choice(known.map((one) => [one.id, `${one.name || one.id}: ${one.task}`])));
+  const kind = field("What x is", choice([
+    ["logits", "already my model's output (logits or predictions)"], ["weights", "the input of a model that I upload"],
+  ]));
+  const task = field("Task", choice([["classification", "classification"], ["regression", "regression"]]));
+  const outputs = field("Outputs", element("input", { type: "number", min: "1", value: "10" }),
+    "classes, or numbers to predict");
+  const manifest = field("Manifest", element("textarea", { rows: "8", spellcheck: "false" }), "JSON; see docs/models.md");
+  manifest.control.value = JSON.stringify(EXAMPLE, null, 1);
+  const weights = field("Weights", element("input", { type: "file", accept: ".safetensors" }), ".safetensors");
+  const backbone = field("Backbone", element("input", { type: "file", accept: ".onnx" }), ".onnx, if the manifest says so");
+  const plain = element("div", { class: "fields" }, task, outputs);
+  const full = element("div", {}, manifest, element("div", { class: "fields" }, weights, backbone));
+  const fresh = element("div", {}, kind, plain, full);
+  const listeners = [];
+  const show = () => {
+    plain.hidden = kind.control.value !== "logits";
+    full.hidden = !plain.hidden;
+    listeners.forEach((tell) => tell(currentTask()));
+  };
+  const way = either("2. Model", "model", known, pick, fresh);
+  const currentTask = () => {
+    if (way.chosen() === "known") return known.find((one) => one.id === pick.control.value)?.task ?? "classification";
+    if (kind.control.value === "logits") return task.control.value;
+    try {
+      return JSON.parse(manifest.control.value).task;
+    } catch {
+      return "classification";
+    }
+  };
+  way.part.addEventListener("change", show);
+  show();
+  return {
+    part: way.part, fields: { manifest, weights, backbone, model_id: pick, classes: outputs },
+    task: currentTask, onTask: (tell) => listeners.push(tell),
+    async chosen() {
+      if (way.chosen() === "known") return pick.control.value;
+      const form = new FormData();
+      if (kind.control.value === "logits") {
+        const count = Number(outputs.control.value);
+        const made = { name: `${task.control.value} outputs`, task: task.control.value, input_shape: [count] };
+        if (task.control.value === "classification") made.classes = count;
+        form.set("manifest", JSON.stringify(made));
+      } else {
+        form.set("manifest", manifest.control.value);
+        for (const [name, one] of [["weights", weights], ["backbone", backbone]]) {
+          if (one.control.files[0]) form.set(name, one.control.files[0]);
+        }
+      }
+      return (await post("/models", form)).id;
+    },
+  };
+}
+
+function termsPart() {
+  const share = (value) => element("input", { type: "number", min: "0.0001", max: "0.9", step: "any", value });
+  const alpha = field("Alpha", share("0.1"), "sets may miss this share of future inputs");
+  const delta = field("Delta", share("0.05"), "the promise may fail with this probability");
+  const method = field("Method", choice([["pac_bayes", "PAC-Bayes"], ["learned", "learned"], ["standard", "standard"]]),
+    "PAC-Bayes may learn on the data that certify");
+  const guarantee = field("Guarantee", choice([["per_draw", "for every member"], ["posterior", "for their mean"]]));
+  const score = field("Score", element("select", {}));
+  const members = field("Members", element("input", { type: "number", min: "1", max: "10000", value: "32" }));
+  const name = field("Name", element("input", {}), "as you like");
+  return {
+    part: element("fieldset", {}, element("legend", {}, "3. What is to be promised"),
+      element("div", { class: "fields" }, name, alpha, delta, method, guarantee, score, members)),
+    fields: { alpha, delta, method, guarantee, score, members, kind: score, name_: name },
+    setTask(task) {
+      const before = score.control.value;
+      const open = [["", "the usual one"], ...(SCORES[task] ?? []).map((one) => [one, one])];
+      score.control.replaceChildren(...choice(open).children);
+      score.control.value = open.some(([value]) => value === before) ? before : "";
+    },
+    options() {
+      const given = {
+        alpha: Number(alpha.control.value), delta: Number(delta.control.value), method: method.control.value,
+        guarantee: guarantee.control.value, members: Number(members.control.value), name: name.control.value,
+      };
+      if (score.control.value) given.score = { kind: score.control.value };
+      return given;
+    },
+  };
+}

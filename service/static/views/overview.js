@@ -1,0 +1,76 @@
+/* Everything at a glance: fits on their way, and what is served. */
+import { get, list } from "/static/api.js";
+import { badge, element, link, moment, number, numbers, percent, statusBadge } from "/static/dom.js";
+import { progressOf } from "/static/views/calibration.js";
+
+const REFRESH = 1500;
+
+export async function overview({ signal, say }) {
+  const fits = element("section", { class: "card", "aria-labelledby": "fits-title" });
+  const served = element("ul", { class: "cards" });
+  const view = element("section", {},
+    element("div", { class: "row between" }, element("h1", {}, "Overview"),
+      link("#/new", "New calibration", { class: "button" })),
+    fits, element("h2", {}, "Predictors"), served);
+  const certificates = new Map();
+  let ended = null;
+
+  async function refresh() {
+    const [queued, running] = await Promise.all([
+      list("/calibrations?status=queued"), list("/calibrations?status=running"),
+    ]);
+    const open = [...running, ...queued];
+    showFits(fits, open);
+    const names = open.map((fit) => fit.id).join();
+    if (names !== ended) {
+      // Some fit has begun or ended since the last look: perhaps there is a new predictor.
+      ended = names;
+      const predictors = await list("/predictors");
+      for (const { certificate_id: id } of predictors) {
+        if (!certificates.has(id)) certificates.set(id, await get(`/certificates/${id}`));
+      }
+      served.replaceChildren(...(predictors.length
+        ? predictors.map((one) => card(one, certificates.get(one.certificate_id)))
+        : [element("li", { class: "card" }, "Nothing is served yet. ", link("#/new", "Start a calibration"),
+          ", or run ", element("code", {}, "make demo"), ".")]));
+    }
+  }
+
+  await refresh();
+  const timer = setInterval(() => refresh().catch((error) => say(error.message)), REFRESH);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  return view;
+}
+
+function showFits(place, open) {
+  const lines = open.map((fit) => element("div", {}, element("p", { class: "row between" },
+    element("span", {}, link(`#/calibrations/${fit.id}`, fit.name || fit.id), " ", statusBadge(fit.status)),
+    element("span", { class: "soft" }, fit.progress ? fit.progress.phase : "waits for a worker")),
+    progressOf(fit)));
+  place.replaceChildren(element("h2", { id: "fits-title" }, "Running fits"),
+    ...(lines.length ? lines : [element("p", { class: "soft" }, "None is running. ",
+      link("#/calibrations", "All fits"))]));
+}
+
+function card(predictor, certificate) {
+  const { coverage, efficiency } = certificate;
+  const per = coverage.guarantee === "per_draw";
+  const promised = 1 - (per ? coverage.alpha : coverage.pool_miscoverage_bound);
+  return element("li", { class: "card" },
+    element("div", { class: "row between" },
+      element("h3", {}, link(`#/predictors/${predictor.id}`, predictor.name || predictor.id)),
+      statusBadge(predictor.certificate_status)),
+    numbers([
+      ["covers at least", percent(promised)],
+      [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
+      ["certified size", number(efficiency.upper_bound)],
+    ]),
+    element("p", { class: "small soft" },
+      `${predictor.task}, score ${predictor.score}, ${number(predictor.members)} ` +
+      `${predictor.members === 1 ? "member" : "members"}, confidence ${percent(1 - coverage.delta)}, ` +
+      `${moment(predictor.created_at)}`),
+    element("p", { class: "row" }, link(`#/predictors/${predictor.id}`, "Try it"),
+      link(`#/certificates/${predictor.certificate_id}`, "Certificate"),
+      link(`#/predictors/${predictor.id}/monitor`, "Monitor"),
+      predictor.serve === "best" ? badge("serves its best member") : null));
+}

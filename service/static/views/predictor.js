@@ -1,0 +1,175 @@
+/* Try a predictor: an input in, its set out, and, once it is known, the truth. */
+import { get, post } from "/static/api.js";
+import {
+  badge, choice, element, field, figureOrReason, idText, link, number, numbers, percent, statusBadge,
+} from "/static/dom.js";
+
+const SAMPLES = 12;
+
+export async function predictor(id, { say, again }) {
+  const about = await get(`/predictors/${id}`);
+  const certificate = await get(`/certificates/${about.certificate_id}`);
+  const fit = await get(`/calibrations/${about.calibration_id}`);
+  const rows = await samples(fit.dataset_id);
+  const width = about.input_shape.reduce((a, b) => a * b, 1);
+  const classes = about.task === "classification" ? await classesOf(fit.model_id) : null;
+  const input = element("textarea", { rows: "3", spellcheck: "false", required: true });
+  const member = choice([["", "drawn at random"],
+    ...certificate.members.map((one) => [String(one.member), `member ${one.member}`])], "");
+  const answer = element("div", { id: "answer", role: "status", "aria-live": "polite" });
+  const box = field("Input", input, `${number(width)} ${width === 1 ? "number" : "numbers with commas between them"}`);
+  let picked = null;
+
+  async function ask(event) {
+    event?.preventDefault();
+    box.wrong("");
+    const x = input.value.trim().replaceAll(/[\s,;]+/g, ",");
+    try {
+      const query = new URLSearchParams({ predictor: id, x });
+      if (member.value) query.set("member", member.value);
+      const found = x.length < 7000 ? await get(`/predict_set?${query}`)
+        : (await post("/predict_set", { predictor: id, x: [x.split(",").map(Number)],
+          member: member.value ? Number(member.value) : null })).predictions[0];
+      answer.replaceChildren(shown(found, classes), truth(found, about.task));
+    } catch (error) {
+      box.wrong(error.message);
+      answer.replaceChildren();
+    }
+  }
+
+  function use(place) {
+    picked = place;
+    input.value = rows.x[place].map((value) => Number(value.toPrecision(6))).join(", ");
+    ask();
+  }
+
+  const serving = choice([["random", "a member drawn for each input"], ["best", "always the best member"]], about.serve);
+  serving.addEventListener("change", async () => {
+    try {
+      await post(`/predictors/${id}`, { serve: serving.value }, "PATCH");
+      again();
+    } catch (error) {
+      say(error.message);
+      serving.value = about.serve;
+    }
+  });
+  const band = width === 1 && about.task === "regression"
+    ? element("div", { class: "card" }, element("h2", {}, "Band over the data"),
+      await figureOrReason(`/predictors/${id}/figures/band`)) : null;
+  return element("section", {},
+    element("h1", {}, about.name || about.id),
+    element("div", { class: "card" }, element("p", { class: "row" }, statusBadge(about.certificate_status),
+      link(`#/certificates/${about.certificate_id}`, "Certificate"), link(`#/predictors/${id}/monitor`, "Monitor"),
+      link(`#/calibrations/${about.calibration_id}`, "Fit"), idText(about.id)),
+    element("p", {}, certificate.statement)),
+    element("div", { class: "two" },
+      element("div", { class: "card" }, element("h2", {}, "Try it"),
+        rows.x.length ? pictures(rows, about.input_shape, use, () => picked) : null,
+        element("form", { onsubmit: ask }, box,
+          element("div", { class: "fields" }, field("Member", member, "a certain one replays what it answered")),
+          element("p", {}, element("button", {}, "Give me the set"))),
+        answer),
+      element("div", {}, band, element("div", { class: "card" }, element("h2", {}, "Serving"),
+        numbers([["members", number(about.members)], ["score", about.score],
+          [`mean size (${certificate.efficiency.measure})`, number(certificate.efficiency.empirical)]]),
+        field("What answers", serving, certificate.coverage.guarantee === "per_draw"
+          ? "Each member keeps the promise by itself, so the best alone may serve."
+          : "The promise is for the mean over all members, so they must be drawn.")))));
+}
+
+async function samples(datasetId) {
+  try {
+    return await get(`/datasets/${datasetId}/rows?limit=${SAMPLES}`);
+  } catch {
+    return { x: [], y: [] };
+  }
+}
+
+async function classesOf(modelId) {
+  try {
+    return (await get(`/models/${modelId}`)).classes;
+  } catch {
+    return null;
+  }
+}
+
+/** Rows of the calibration data to pick from: as pictures if they look like such. */
+function pictures(rows, shape, use, picked) {
+  const side = Math.sqrt(rows.x[0].length);
+  const isPicture = rows.x[0].length >= 49 && Number.isInteger(side) && (shape.length === 1 || shape.at(-1) === side);
+  const buttons = rows.x.map((row, place) => {
+    const words = `row ${place}: ${label(rows.y[place])}`;
+    const press = () => {
+      use(place);
+      buttons.forEach((one, n) => one.setAttribute("aria-pressed", String(n === picked())));
+    };
+    return element("button", { type: "button", class: "plain", "aria-pressed": "false", onclick: press,
+      "aria-label": isPicture ? words : null, title: isPicture ? words : null },
+    isPicture ? canvas(row, side) : `row ${place}`);
+  });
+  return element("div", { role: "group", "aria-label": "Rows of the calibration data" },
+    element("p", { class: "small soft" }, "Pick a row of the calibration data, or type an input below."),
+    element("div", { class: "pictures" }, buttons));
+}
+
+const label = (y) => (Array.isArray(y) ? y.map((value) => number(value)).join(", ") : number(y));
+
+function canvas(row, side) {
+  const made = element("canvas", { width: String(side), height: String(side), "aria-hidden": "true" });
+  const low = Math.min(...row);
+  const span = Math.max(...row) - low || 1;
+  const context = made.getContext("2d");
+  const picture = context.createImageData(side, side);
+  row.forEach((value, place) => {
+    const shade = Math.round((255 * (value - low)) / span);
+    picture.data.set([shade, shade, shade, 255], 4 * place);
+  });
+  context.putImageData(picture, 0, 0);
+  return made;
+}
+
+function shown(found, classes) {
+  const { set } = found;
+  const parts = [];
+  if (set.kind === "labels") {
+    const all = classes && classes <= 100 ? [...Array(classes).keys()] : set.labels;
+    const words = set.labels.length ? `{ ${set.labels.join(", ")} }` : "the empty set";
+    parts.push(element("p", { class: "answer" }, `The set: ${words}`),
+      element("ul", { class: "labels", "aria-hidden": "true" },
+        all.map((one) => element("li", { class: set.labels.includes(one) ? "in" : null }, String(one)))));
+  } else if (set.kind === "interval") {
+    parts.push(element("p", { class: "answer" }, set.empty ? "The empty set"
+      : `The set: from ${number(set.lower, 5)} to ${number(set.upper, 5)}`));
+  } else {
+    parts.push(element("p", { class: "answer" }, set.kind === "ball"
+      ? `The set: a ball of radius ${number(set.radius, 5)} around (${set.center.map((v) => number(v)).join(", ")})`
+      : `The set: a box from (${set.lower.map((v) => number(v)).join(", ")}) to (${set.upper.map((v) => number(v)).join(", ")})`));
+  }
+  parts.push(element("p", {}, `Size ${number(set.size)}, given by member ${found.member}. Covers at least ` +
+    `${percent(found.certificate.coverage)} of future inputs, with confidence ${percent(1 - found.certificate.delta)}. `,
+  found.certificate.status === "contradicted" ? badge("contradicted by outcomes", "bad") : null));
+  return element("div", {}, parts);
+}
+
+/** The truth, once it is known, feeds the monitor. */
+function truth(found, task) {
+  const input = element("input", { inputmode: "decimal", required: true });
+  const box = field("The truth, once you know it", input, task === "classification" ? "a label" : "a number, or several");
+  const said = element("p", { role: "status" });
+  const submit = async (event) => {
+    event.preventDefault();
+    const values = input.value.split(/[\s,]+/).filter(Boolean).map(Number);
+    try {
+      const done = await post("/outcomes", { prediction_id: found.prediction_id,
+        y: values.length === 1 ? values[0] : values });
+      const effect = done.counted ? "It was counted." : done.repeated ? "It was counted before."
+        : "Replayed members do not count.";
+      said.textContent = `${done.covered[0] ? "Covered." : "Missed."} ${effect}`;
+      box.wrong("");
+    } catch (error) {
+      box.wrong(error.message);
+    }
+  };
+  return element("form", { class: "row", onsubmit: submit }, box,
+    element("button", { class: "plain" }, "Report"), said);
+}
