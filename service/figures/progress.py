@@ -30,7 +30,7 @@ def kl_figure(reports: Sequence[dict[str, Any]]) -> str:
         words = f"The posterior has spent {values[-1]:.3g} of {budgets[-1][2]:.3g} nats."
     else:
         words = "Nothing is spent before the posterior leaves its prior."
-    ceiling = extent([*values, *(value for _, _, value in budgets)], include=[0.0])
+    ceiling = extent([*values, *(value for _, _, value in budgets)], include=[0.0]) if spent else (0.0, 1.0)
     plot = Plot("KL spent", words, "share of the fit that is done", "KL in nats", (0, 1), ceiling)
     plot.line([done for _, done, _ in spent], values, ORANGE, "KL spent")
     plot.line([done for _, done, _ in budgets], [value for _, _, value in budgets], BLUE, "budget", dash="6 4")

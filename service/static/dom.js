@@ -23,7 +23,9 @@ export function number(value, digits = 3) {
   return Number(value.toPrecision(digits)).toString();
 }
 
-export const percent = (share, digits = 3) => `${Number((100 * share).toPrecision(digits))} %`;
+export const percent = (share, digits = 3) => `${Number((100 * share).toPrecision(digits))}\u00a0%`;
+/** A sentence in which no number is parted from its sign. */
+export const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
 export const moment = (text) => (text ? new Date(text).toLocaleString("en-GB") : "–");
 
 export function badge(text, kind = "") {

@@ -55,7 +55,7 @@ def test_from_upload_to_a_verified_set(page: Page, deployment: Deployment, data:
 
     done.click()
     statement = page.locator(".statement")
-    expect(statement).to_contain_text("contain the truth for at least 90 % of future inputs")
+    expect(statement).to_contain_text("contain the truth for at least 90\u00a0% of future inputs")
     expect(page.get_by_text("checked: valid")).to_be_visible()
     assert page.locator("figure svg").count() == 3
     page.locator("#checks summary").click()
@@ -94,7 +94,7 @@ def test_from_upload_to_a_verified_set(page: Page, deployment: Deployment, data:
     check(page, "monitor")
     page.get_by_role("link", name="Overview").click()
     expect(page.locator(".cards > li")).to_have_count(1)
-    expect(page.locator(".cards > li")).to_contain_text("90 %")
+    expect(page.locator(".cards > li")).to_contain_text("90\u00a0%")
     check(page, "overview")
     page.get_by_role("link", name="Fits", exact=True).click()
     expect(page.get_by_role("table")).to_contain_text("succeeded")

@@ -61,6 +61,12 @@ export async function calibration(id, { signal, say }) {
       `ended ${moment(fit.finished_at)}, attempt ${fit.attempts}`));
   }
 
+  /** When it was begun, and at which attempt, was not known before. */
+  async function learnWhen() {
+    const { started_at, attempts } = await get(`/calibrations/${id}`);
+    if (!fit.started_at) fit = { ...fit, started_at, attempts };
+  }
+
   async function cancel() {
     try {
       fit = await post(`/calibrations/${id}/cancel`);
@@ -72,11 +78,12 @@ export async function calibration(id, { signal, say }) {
 
   update();
   if (OPEN.includes(fit.status)) {
-    watch(`/calibrations/${id}/events`, async (name, data) => {
+    watch(`/calibrations/${id}/events`, (name, data) => {
       fit = name === "done" ? data : { ...fit, status: data.status, progress: data };
+      if (!fit.started_at) learnWhen();
       update();
-      await draw();
-      if (name === "done") draw();
+      const drawn = draw();
+      if (name === "done") drawn.then(draw);
     }, signal).catch((error) => say(error.message));
   }
   return view;

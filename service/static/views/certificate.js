@@ -2,6 +2,7 @@
 import { get, getText } from "/static/api.js";
 import {
   badge, element, figureOrReason, idText, link, moment, number, numbers, percent, save, statusBadge, table,
+  unbroken,
 } from "/static/dom.js";
 
 const MANY = 12;
@@ -20,7 +21,7 @@ export async function certificate(id, { say }) {
   return element("section", {},
     element("h1", {}, "Certificate"),
     element("div", { class: "card" },
-      element("blockquote", { class: "statement" }, content.statement),
+      element("blockquote", { class: "statement" }, unbroken(content.statement)),
       element("p", { class: "row" },
         badge(checked.valid ? "checked: valid" : "NOT valid", checked.valid ? "good" : "bad"),
         statusBadge(checked.status), link(`#/predictors/${content.predictor_id}`, "Try the predictor"),

@@ -1,7 +1,7 @@
 /* Try a predictor: an input in, its set out, and, once it is known, the truth. */
 import { get, post } from "/static/api.js";
 import {
-  badge, choice, element, field, figureOrReason, idText, link, number, numbers, percent, statusBadge,
+  badge, choice, element, field, figureOrReason, idText, link, number, numbers, percent, statusBadge, unbroken,
 } from "/static/dom.js";
 
 const SAMPLES = 12;
@@ -61,7 +61,7 @@ export async function predictor(id, { say, again }) {
     element("div", { class: "card" }, element("p", { class: "row" }, statusBadge(about.certificate_status),
       link(`#/certificates/${about.certificate_id}`, "Certificate"), link(`#/predictors/${id}/monitor`, "Monitor"),
       link(`#/calibrations/${about.calibration_id}`, "Fit"), idText(about.id)),
-    element("p", {}, certificate.statement)),
+    element("p", {}, unbroken(certificate.statement))),
     element("div", { class: "two" },
       element("div", { class: "card" }, element("h2", {}, "Try it"),
         rows.x.length ? pictures(rows, about.input_shape, use, () => picked) : null,
