@@ -36,6 +36,8 @@ class Settings:
     """the secret behind stored keys and prediction ids, shared by all API replicas; empty: HOME/secret"""
     signing_key_file: Path = Path()
     """Ed25519 key, PEM, that signs certificates, shared by all workers; empty: HOME/signing.pem"""
+    retired_keys: str = ""
+    """public keys of earlier signing keys, in base64 with commas, whose certificates are still confirmed"""
     rate_limit: int = 60_000
     """requests a minute of one key, on each API process; 0: no limit"""
     cache_bytes: int = 2**31

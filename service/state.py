@@ -32,6 +32,8 @@ class Service:
     prediction_ids: PredictionIds
     public_key: str
     """of the key that signs certificates here, in base64"""
+    retired_keys: frozenset[str]
+    """of keys that signed them before"""
 
     @classmethod
     def open(cls, settings: Settings) -> "Service":
@@ -57,6 +59,7 @@ class Service:
             predictors=LoadedPredictors(store, settings.cache_bytes, inference),
             prediction_ids=PredictionIds(derive(secret, "prediction ids")),
             public_key=public_key,
+            retired_keys=frozenset(key.strip() for key in settings.retired_keys.split(",") if key.strip()),
         )
 
     def close(self) -> None:

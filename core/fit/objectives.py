@@ -1,6 +1,7 @@
 """What tuning and the posterior step minimise, on random rows and without waiting for the device."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -17,17 +18,23 @@ _BANDWIDTH_SHARE = 0.01
 
 
 class BatchSampler:
-    """Random rows, with replacement, by a seeded generator that lives where the rows do."""
+    """Random rows, with replacement, by a seeded generator that lives where the rows do.
 
-    def __init__(self, rows: Rows, batch: int, generator: torch.Generator) -> None:
-        self.rows, self.generator = rows, generator
+    With dropout, each row goes without a random share of its features, and the others make up for it.
+    """
+
+    def __init__(self, rows: Rows, batch: int, generator: torch.Generator, dropout: float = 0.0) -> None:
+        self.rows, self.generator, self.dropout = rows, generator, dropout
         self.batch = min(batch, len(rows))
 
     def next(self) -> Rows:
         generator = self.generator
-        return self.rows.take(
-            torch.randint(len(self.rows), (self.batch,), generator=generator, device=generator.device)
-        )
+        place = generator.device
+        rows = self.rows.take(torch.randint(len(self.rows), (self.batch,), generator=generator, device=place))
+        if not self.dropout:
+            return rows
+        kept = torch.rand(rows.features.shape, generator=generator, device=place) >= self.dropout
+        return replace(rows, features=rows.features * kept / (1 - self.dropout))
 
 
 def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], options: OptimizerOptions) -> Loss:

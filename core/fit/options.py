@@ -36,9 +36,12 @@ class PriorOptions:
     steps: int | None = None
     """steps of Adam; 1000 where a head is tuned, 300 for a scale alone"""
     rate: float | None = None
-    """its learning rate; 0.002 where a head is tuned, 0.008 for a scale alone"""
+    """its learning rate; 0.002 where a head is tuned, 0.004 if it is a wide one, 0.008 for a scale alone"""
     batch: int | None = None
     """rows in a step; 256 where a head is tuned, 128 for a scale alone"""
+    dropout: float | None = None
+    """share of the features that a row goes without in each step; 0.3 where a wide head is tuned (64 features or more),
+    which has more parameters than D_0 has rows, and otherwise 0"""
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,7 @@ def _section(name: str, kind: Any, given: Any) -> Any:
         _known(name, given, set(kind.__dataclass_fields__))
     section = kind(**given) if isinstance(given, Mapping) else given
     if isinstance(section, PriorOptions):
-        if not isinstance(section.split, int | float) or not 0 <= section.split < 1:
-            raise OptionError(f"prior.split must be at least 0 and below 1, not {section.split!r}.")
+        _share("prior.split", section.split)
         _one_of("prior.train", section.train, get_args(Train))
         _one_of("prior.objective", section.objective, get_args(Objective))
         _positive("prior.scale", section.scale)
@@ -157,6 +159,8 @@ def _section(name: str, kind: Any, given: Any) -> Any:
             _whole("prior.steps", section.steps, 0, 1_000_000)
         if section.batch is not None:
             _whole("prior.batch", section.batch, 2, 1_000_000)
+        if section.dropout is not None:
+            _share("prior.dropout", section.dropout)
     else:
         _one_of("optimizer.kind", section.kind, get_args(OptimizerKind))
         _one_of("optimizer.quantile", section.quantile, ("smooth", "neural_sort"))
@@ -198,6 +202,11 @@ def _known(name: str, given: Mapping[str, Any], known: set[str]) -> None:
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise OptionError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+
+
+def _share(name: str, value: Any) -> None:
+    if not isinstance(value, int | float) or not 0 <= value < 1:
+        raise OptionError(f"{name} must be at least 0 and below 1, not {value!r}.")
 
 
 def _positive(name: str, value: Any) -> None:

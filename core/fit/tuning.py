@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -29,10 +29,14 @@ class TuningSettings:
     steps: int
     rate: float
     batch: int
+    dropout: float = 0.0
 
 
 _FOR_HEADS = TuningSettings(steps=1000, rate=2e-3, batch=256)
+_FOR_WIDE_HEADS = TuningSettings(steps=1000, rate=4e-3, batch=256, dropout=0.3)
 _FOR_SCALES = TuningSettings(steps=300, rate=8e-3, batch=128)
+_WIDE = 64
+"""features"""
 
 
 def tune_priors(
@@ -55,10 +59,10 @@ def tune_priors(
     device, dtype = rows.features.device, rows.features.dtype
     start = scorer.initial(generator).to(device, dtype)
     untuned = fan_in_prior(start, scorer.fan_in().to(device), options.prior.scale)
-    settings = _settings(scorer, options.prior)
+    settings = _settings(scorer, rows.features.shape[1], options.prior)
     if options.prior.train == "none" or scorer.parameters == 0 or len(rows) < 2 or settings.steps == 0:
         return [untuned] * len(objectives)
-    sampler = BatchSampler(rows, settings.batch, generator)
+    sampler = BatchSampler(rows, settings.batch, generator, settings.dropout)
     means = _tune_means(
         start,
         tuning_loss(scorer, sampler, objectives, options),
@@ -125,13 +129,10 @@ def _tune_scale(
     return DiagonalGaussian(prior.mean, torch.where(torch.isfinite(log_scale.data), log_scale.data, prior.log_scale))
 
 
-def _settings(scorer: Scorer, given: PriorOptions) -> TuningSettings:
-    usual = _FOR_HEADS if scorer.tunes_head else _FOR_SCALES
-    return TuningSettings(
-        usual.steps if given.steps is None else given.steps,
-        usual.rate if given.rate is None else given.rate,
-        usual.batch if given.batch is None else given.batch,
-    )
+def _settings(scorer: Scorer, features: int, given: PriorOptions) -> TuningSettings:
+    usual = (_FOR_WIDE_HEADS if features >= _WIDE else _FOR_HEADS) if scorer.tunes_head else _FOR_SCALES
+    asked = {name: getattr(given, name) for name in ("steps", "rate", "batch", "dropout")}
+    return replace(usual, **{name: value for name, value in asked.items() if value is not None})
 
 
 def _schedule(share: float) -> float:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel
 
 from core.certificate import Certificate
+from core.certificate.signing import signed_by
 from service.routes.dependencies import TheCaller, TheService
 from service.schemas.common import ALWAYS, Cursor, Limit, PathId, QueryId, problems
 
@@ -124,5 +125,7 @@ def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> An
     with service.store.reading() as work:
         record = work.certificates.get(caller.tenant, id)
         contradicted = work.outcomes.monitor(caller.tenant, record.predictor_id).contradicted_at is not None
-    answer = Certificate.from_json(record.document).verify(service.public_key).to_json()
+    certificate = Certificate.from_json(record.document)
+    signer = signed_by(certificate)
+    answer = certificate.verify(signer if signer in service.retired_keys else service.public_key).to_json()
     return {**answer, "status": "contradicted" if contradicted else "consistent"}

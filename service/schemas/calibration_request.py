@@ -17,6 +17,7 @@ class Prior(Strict):
     steps: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     rate: Annotated[float, Field(gt=0, le=1e6)] | None = None
     batch: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
+    dropout: Annotated[float, Field(ge=0, lt=1)] | None = None
 
 
 class Optimizer(Strict):

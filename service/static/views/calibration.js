@@ -80,7 +80,7 @@ export async function calibration(id, { signal, say }) {
   if (OPEN.includes(fit.status)) {
     watch(`/calibrations/${id}/events`, (name, data) => {
       fit = name === "done" ? data : { ...fit, status: data.status, progress: data };
-      if (!fit.started_at) learnWhen();
+      if (!fit.started_at) learnWhen().catch(() => {});
       update();
       const drawn = draw();
       if (name === "done") drawn.then(draw);
