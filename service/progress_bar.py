@@ -1,32 +1,61 @@
-"""A calibration's state in one line."""
+"""A calibration's state in one line, and a line of a terminal that is written over."""
 
-from core.store.records import Calibration
+import shutil
+from collections.abc import Mapping
+from typing import Any, TextIO
 
 _WIDTH = 24
 
 
-def progress_line(record: Calibration) -> str:
-    if record.status == "succeeded":
-        return f"{record.id}  succeeded  {record.certificate_id}"
-    if record.status in ("failed", "cancelled"):
-        return f"{record.id}  {record.status}" + (f": {record.error}" if record.error else "")
-    waiting = f"  after: {record.error}" if record.error else ""
-    if record.status == "queued":
-        return f"{record.id}  queued{waiting}"
-    if record.cancel_requested:
-        return f"{record.id}  running, asked to stop"
-    progress = record.progress or {"phase": "start", "fraction": 0.0, "metrics": {}}
-    return (
-        f"{record.id}  {_bar(progress['fraction'])} {100 * progress['fraction']:3.0f} %  {_details(progress)}".rstrip()
-    )
+def progress_line(state: Mapping[str, Any]) -> str:
+    """Of a calibration as JSON has it."""
+    id, status, error = state["id"], state["status"], state["error"]
+    if status == "succeeded":
+        return f"{id}  succeeded  {state['certificate_id']}"
+    if status in ("failed", "cancelled"):
+        return f"{id}  {status}" + (f": {error}" if error else "")
+    if status == "queued":
+        return f"{id}  queued" + (f"  after: {error}" if error else "")
+    if state["cancel_requested"]:
+        return f"{id}  running, asked to stop"
+    return f"{id}  {bar(state['progress'] or {'phase': 'start', 'fraction': 0.0, 'metrics': {}})}"
 
 
-def _bar(fraction: float) -> str:
-    full = round(_WIDTH * min(max(fraction, 0.0), 1.0))
-    return "[" + "#" * full + "." * (_WIDTH - full) + "]"
+def bar(progress: Mapping[str, Any]) -> str:
+    """How far, in which phase, the loss, and how much of the KL budget is spent."""
+    fraction = min(max(progress["fraction"], 0.0), 1.0)
+    full = round(_WIDTH * fraction)
+    drawn = "[" + "#" * full + "." * (_WIDTH - full) + "]"
+    return f"{drawn} {100 * fraction:3.0f} %  {_details(progress)}".rstrip()
 
 
-def _details(progress: dict[str, object]) -> str:
+class LiveLine:
+    """On a terminal one line that changes; elsewhere a line each time that its topic does."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._live = stream, stream.isatty()
+        self._topic: str | None = None
+
+    def show(self, text: str, topic: str) -> None:
+        if self._live:
+            room = shutil.get_terminal_size().columns - 1
+            self._stream.write(f"\r\x1b[2K{text[:room]}")
+        elif topic != self._topic:
+            self._stream.write(f"{text}\n")
+        self._topic = topic
+        self._stream.flush()
+
+    def end(self, text: str | None = None) -> None:
+        """Leaves the last state, or this text, where it stands."""
+        if self._live and self._topic is not None:
+            self._stream.write("\n" if text is None else "\r\x1b[2K")
+        if text is not None:
+            self._stream.write(f"{text}\n")
+        self._topic = None
+        self._stream.flush()
+
+
+def _details(progress: Mapping[str, Any]) -> str:
     metrics = progress.get("metrics")
     values = metrics if isinstance(metrics, dict) else {}
     parts = [str(progress["phase"])]

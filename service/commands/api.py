@@ -11,6 +11,8 @@ from service.commands.settings import add_home, open_store, read_settings
 _EXAMPLES = """examples:
   certiset api
   CERTISET_DATABASE_URL=postgresql://... CERTISET_BROKER_URL=redis://... certiset api --host 0.0.0.0
+
+exit codes: 0 stopped, 2 bad input
 """
 
 

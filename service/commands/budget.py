@@ -27,6 +27,8 @@ _EXAMPLES = """examples:
   certiset budget --n 1000 --alpha 0.1 --delta 0.05 --alpha-hat 0.03 0.05 0.07
   certiset budget --n 1000 --alpha 0.1 --delta 0.05 --json
   certiset budget --n 1000 --alpha 0.1 --delta 0.05 --plot budget.svg
+
+exit codes: 0 done, 2 bad input
 """
 
 

@@ -104,7 +104,7 @@ def _watch(options: argparse.Namespace, store: Store) -> int:
             continue
         if (record.status, record.reports, record.cancel_requested) != seen:
             seen = (record.status, record.reports, record.cancel_requested)
-            text = json.dumps(calibration_json(record)) if options.json else progress_line(record)
+            text = json.dumps(calibration_json(record)) if options.json else progress_line(calibration_json(record))
             print(f"\r\x1b[2K{text}" if live else text, end="" if live else "\n", flush=True)
         if record.status in FINISHED:
             break
@@ -143,7 +143,7 @@ def _print(record: Calibration, options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(calibration_json(record), indent=2))
         return
-    print(progress_line(record))
+    print(progress_line(calibration_json(record)))
     for name, value in calibration_json(record).items():
         if value is not None and name not in ("id", "status", "progress", "error"):
             print(f"  {name:<16}  {json.dumps(value) if isinstance(value, dict) else value}")

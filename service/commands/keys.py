@@ -21,6 +21,8 @@ _EXAMPLES = """examples:
   certiset keys revoke key-01jd...
 
 A key is shown once, when it is made; what is stored cannot be turned back into it. Records belong to the key's tenant.
+
+exit codes: 0 done, 2 bad input, or the database cannot be reached
 """
 
 

@@ -14,6 +14,8 @@ from service.commands.settings import add_home, read_settings
 _EXAMPLES = """examples:
   certiset migrate
   CERTISET_DATABASE_URL=postgresql://user:secret@host/certiset certiset migrate
+
+exit codes: 0 done, 2 bad input, or the database cannot be reached
 """
 
 

@@ -12,6 +12,8 @@ _EXAMPLES = """examples:
   CERTISET_BROKER_URL=redis://host:6379/0 CERTISET_DATABASE_URL=postgresql://... certiset worker
 
 SIGTERM gives running fits back to the queue; start as many workers as there are machines.
+
+exit codes: 0 stopped, 2 bad input
 """
 
 

@@ -1,0 +1,54 @@
+"""Calibrations: asked for, watched, cancelled."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from service.client.answers import Calibration, Progress
+from service.client.connection import Connection
+from service.client.events import Event, events
+
+PATIENCE = 300.0
+"""seconds for which a watched server may be away"""
+
+
+class Calibrations:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def start(self, dataset: str, model: str, *, idempotency_key: str | None = None, **options: Any) -> Calibration:
+        """Queues a fit of this model on this dataset, by their ids; the options are those of POST /calibrations.
+
+        The same request with the same ``idempotency_key`` is the same calibration, today or next week.
+        """
+        # One of our own lets a request be repeated whose answer was lost.
+        headers = {"Idempotency-Key": idempotency_key or uuid.uuid4().hex}
+        body = {"dataset_id": dataset, "model_id": model, **options}
+        response = self._connection.send("POST", "/calibrations", json=body, headers=headers)
+        return Calibration.model_validate_json(response.content)
+
+    def list(self, status: str | None = None) -> Iterator[Calibration]:
+        """All of them, newest first."""
+        return (Calibration.model_validate(item) for item in self._connection.pages("/calibrations", status=status))
+
+    def get(self, id: str) -> Calibration:
+        return self._connection.get(Calibration, f"/calibrations/{id}")
+
+    def cancel(self, id: str) -> Calibration:
+        """Ends a queued one at once and a running one within seconds; a finished one stays what it is."""
+        return Calibration.model_validate_json(self._connection.send("POST", f"/calibrations/{id}/cancel").content)
+
+    def events(self, id: str, *, after: int = 0, patience: float = PATIENCE) -> Iterator[Event]:
+        """Every report from the first on, or after that number, and at last the end; survives a server's restart."""
+        return events(self._connection, id, patience, after)
+
+    def wait(
+        self, id: str, on_progress: Callable[[Progress], object] | None = None, *, patience: float = PATIENCE
+    ) -> Calibration:
+        """The calibration when it has ended: succeeded, failed or cancelled."""
+        for event in self.events(id, patience=patience):
+            if event.progress is not None and on_progress is not None:
+                on_progress(event.progress)
+            if event.calibration is not None:
+                return event.calibration
+        raise AssertionError

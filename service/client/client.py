@@ -1,0 +1,74 @@
+"""The client: one connection, and the API's resources by their names."""
+
+from collections.abc import Sequence
+from typing import Any, Self, overload
+
+from numpy.typing import NDArray
+
+from service.client.answers import Ready
+from service.client.calibrations import Calibrations
+from service.client.certificates import Certificates
+from service.client.connection import BUSY, Connection
+from service.client.datasets import Datasets
+from service.client.defaults import default_key, default_url
+from service.client.models import Models
+from service.client.outcomes import Outcomes
+from service.client.predicting import predict
+from service.client.predictions import Prediction, Predictions
+from service.client.predictors import Predictors
+
+
+class Client:
+    """Speaks to one server, with one key.
+
+    ``url`` defaults to CERTISET_URL, or this machine's port 8000; ``key`` to CERTISET_KEY, or, for a server on this
+    machine, to what `certiset up` wrote to CERTISET_HOME/key or ./var/key.
+
+        with Client() as client:
+            dataset = client.datasets.upload("calibration.npz")
+            model = client.models.upload({"task": "classification", "classes": 10, "input_shape": [10]})
+            ended = client.calibrations.wait(client.calibrations.start(dataset.id, model.id, alpha=0.1).id)
+            print(client.predict_set(ended.predictor_id, [0, 0, 3, 0, 0, 0, 0, 0, 0, 1]).set)
+    """
+
+    def __init__(self, url: str | None = None, key: str | None = None, timeout: float = 60.0) -> None:
+        chosen = url or default_url()
+        self._connection = Connection(chosen, key or default_key(chosen), timeout)
+        self.datasets = Datasets(self._connection)
+        self.models = Models(self._connection)
+        self.calibrations = Calibrations(self._connection)
+        self.predictors = Predictors(self._connection)
+        self.certificates = Certificates(self._connection)
+        self.outcomes = Outcomes(self._connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @property
+    def url(self) -> str:
+        return self._connection.url
+
+    @overload
+    def predict_set(self, predictor: str, x: Sequence[Sequence[Any]], *, member: int | None = None) -> Predictions: ...
+    @overload
+    def predict_set(self, predictor: str, x: float | Sequence[float], *, member: int | None = None) -> Prediction: ...
+    @overload
+    def predict_set(self, predictor: str, x: NDArray[Any], *, member: int | None = None) -> Any: ...
+
+    def predict_set(self, predictor: str, x: Any, *, member: int | None = None) -> Prediction | Predictions:
+        """The set for one input, if x is flat, or for each row of x, if it is deeper; an image of one is flattened.
+
+        Each row is served by a member drawn for it, or by ``member``, which replays a set for an audit.
+        """
+        return predict(self._connection, predictor, x, member)
+
+    def health(self) -> Ready:
+        """Whether the server's database, broker and artifact store are there."""
+        response = self._connection.send("GET", "/readyz", again=False, accepted=BUSY)
+        return Ready.model_validate_json(response.content)

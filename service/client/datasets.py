@@ -1,0 +1,59 @@
+"""Calibration data."""
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from service.client.answers import Dataset
+from service.client.connection import Connection
+
+
+class Datasets:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def upload(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        x: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        name: str = "",
+        target: str = "y",
+    ) -> Dataset:
+        """A file (.npz, .csv, .parquet or .json), or the arrays x and y. The same content again is the same dataset."""
+        if (path is None) == (x is None) or (x is None) != (y is None):
+            raise TypeError("Give a path, or both x and y.")
+        fields = {"name": name, "target": target}
+        if path is None:
+            # Bytes that depend on nothing but the arrays: NumPy writes no time into its files.
+            stream = io.BytesIO()
+            np.savez(stream, x=np.asarray(x), **{target: np.asarray(y)})  # type: ignore[arg-type]
+            return self._send(lambda: (f"{name or 'arrays'}.npz", stream.getvalue()), fields)
+        with Path(path).open("rb") as file:
+
+            def from_the_start() -> tuple[str, Any]:
+                file.seek(0)
+                return Path(path).name, file
+
+            return self._send(from_the_start, fields)
+
+    def list(self) -> Iterator[Dataset]:
+        """All of them, newest first."""
+        return (Dataset.model_validate(item) for item in self._connection.pages("/datasets"))
+
+    def get(self, id: str) -> Dataset:
+        return self._connection.get(Dataset, f"/datasets/{id}")
+
+    def delete(self, id: str) -> None:
+        """Removes the data; predictors and certificates made with them go on working."""
+        self._connection.send("DELETE", f"/datasets/{id}", again=False)
+
+    def _send(self, file: Callable[[], tuple[str, Any]], fields: dict[str, str]) -> Dataset:
+        response = self._connection.send("POST", "/datasets", data=fields, files=lambda: {"file": file()})
+        return Dataset.model_validate_json(response.content)

@@ -1,0 +1,82 @@
+"""Server-sent events of a calibration, from a stream that may break and is then taken up where it ended."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+
+from service.client.answers import Calibration, Progress
+from service.client.connection import Connection
+from service.client.errors import ApiError
+
+_SILENCE = 45.0
+"""seconds without a byte after which the connection is taken for dead; the server speaks every 15"""
+_PAUSE = 0.5
+_LONGEST_PAUSE = 5.0
+_PASSING = (429, 500, 502, 503, 504)
+
+
+@dataclass(frozen=True)
+class Event:
+    number: int
+    """grows with every event of a calibration"""
+    progress: Progress | None = None
+    calibration: Calibration | None = None
+    """how it ended; the last event has it, and no progress"""
+
+
+def events(connection: Connection, id: str, patience: float, after: int = 0) -> Iterator[Event]:
+    """All events after that number, the one that tells the end last.
+
+    A stream that breaks is taken up again; only when nobody has answered for ``patience`` seconds is that an error.
+    A server that is not there at the first try is an error at once.
+    """
+    answered: float | None = None
+    pause = _PAUSE
+    while True:
+        try:
+            with connection.stream(f"/calibrations/{id}/events", {"Last-Event-ID": str(after)}, _SILENCE) as response:
+                answered, pause = time.monotonic(), _PAUSE
+                for event in _parsed(response.iter_lines()):
+                    answered, after = time.monotonic(), event.number
+                    yield event
+                    if event.calibration is not None:
+                        return
+        except httpx.TransportError:
+            if answered is None or time.monotonic() - answered > patience:
+                with connection.explained():
+                    raise
+        except ApiError as error:
+            if answered is None or error.status not in _PASSING or time.monotonic() - answered > patience:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _parsed(lines: Iterator[str]) -> Iterator[Event]:
+    name, number, data = "", 0, ""
+    for line in lines:
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "id":
+            number = int(value)
+        elif field == "data":
+            data = value
+        elif not line and data:
+            event = _event(name, number, data)
+            name, data = "", ""
+            if event is not None:
+                yield event
+
+
+def _event(name: str, number: int, data: str) -> Event | None:
+    """None for a kind that a newer server may send."""
+    content = json.loads(data)
+    if name == "progress":
+        return Event(number, progress=Progress.model_validate(content))
+    if name == "done":
+        return Event(number, calibration=Calibration.model_validate(content))
+    return None

@@ -1,0 +1,31 @@
+"""What came true."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from service.client.answers import OutcomesCounted
+from service.client.connection import Connection
+
+_PIECE = 10_000
+
+
+class Outcomes:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def report(self, outcomes: Iterable[tuple[str, Any]]) -> OutcomesCounted:
+        """Pairs of a prediction's id and the truth: a label, a number or a vector. Each counts once, however often."""
+        given = [{"prediction_id": id, "y": np.asarray(y, dtype=np.float64).tolist()} for id, y in outcomes]
+        parts = [self._send(given[start : start + _PIECE]) for start in range(0, len(given), _PIECE)]
+        return OutcomesCounted(
+            counted=sum(part.counted for part in parts),
+            repeated=sum(part.repeated for part in parts),
+            replayed=sum(part.replayed for part in parts),
+            covered=tuple(inside for part in parts for inside in part.covered),
+        )
+
+    def _send(self, outcomes: Sequence[dict[str, Any]]) -> OutcomesCounted:
+        response = self._connection.send("POST", "/outcomes", json={"outcomes": outcomes})
+        return OutcomesCounted.model_validate_json(response.content)
