@@ -1,8 +1,9 @@
-# Everything a developer types. `make setup` makes the environment in .venv; every other target makes it first.
+# Everything a developer types. `make setup` makes the environment in .venv; every other target makes what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUNTIME := $(VENV)/.installed-runtime
 
 .DEFAULT_GOAL := help
 
@@ -10,18 +11,27 @@ STAMP := $(VENV)/.installed
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml
+# What runs the service, without what develops it; a newcomer waits less.
+$(RUNTIME): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	touch $@
+
+$(STAMP): $(RUNTIME) pyproject.toml
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
 	touch $@
 
 .PHONY: setup
 setup: $(STAMP) ## make the environment in .venv
 
 .PHONY: up
-up: $(STAMP) ## API and worker in the foreground, nothing else needed
-	$(BIN)/certiset up $(ARGS)
+up: $(RUNTIME) ## API and worker in the foreground, nothing else needed (DEMO=1: with the demo)
+	$(BIN)/certiset $(if $(DEMO),demo,up) $(ARGS)
+
+.PHONY: demo
+demo: $(RUNTIME) ## the same, with the demo: from training to certified sets
+	$(BIN)/certiset demo $(ARGS)
 
 .PHONY: test
 test: $(STAMP) ## the default tests, a few minutes
@@ -48,11 +58,7 @@ check: lint test ## what must pass before a commit
 
 .PHONY: bench
 bench: $(STAMP) ## measurements, as ratios in one run
-	$(BIN)/python -m benchmarks.bounds
-	$(BIN)/python -m benchmarks.million_rows
-	$(BIN)/python -m benchmarks.queue
-	$(BIN)/python -m benchmarks.serving
-	$(BIN)/python -m benchmarks.fit_speed
+	$(BIN)/certiset bench $(ARGS)
 
 .PHONY: clean
 clean: ## remove the environment and all caches
