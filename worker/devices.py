@@ -50,6 +50,8 @@ def find_slots(settings: Settings, environment: Mapping[str, str], devices: Path
         raise SettingsError("CERTISET_DEVICE is cuda, but no GPU is visible here.")
     threads = settings.threads or max(1, cpu_limit() // max(1, len(gpus)))
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    # Threads that wait must not spin: beside other work on the same cores, that makes a fit many times slower.
+    limits["OMP_WAIT_POLICY"] = environment.get("OMP_WAIT_POLICY", "PASSIVE")
     if not gpus:
         return [Slot("cpu", "cpu", {**limits, "CUDA_VISIBLE_DEVICES": ""})]
     return [Slot(f"gpu {gpu}", "cuda", {**limits, "CUDA_VISIBLE_DEVICES": gpu}) for gpu in gpus]

@@ -17,7 +17,9 @@ from core.posterior.optimizing import Adam, ShouldStop, standard_normal
 _VARIANCE_SHARE = 8
 _VARIANCE_RATE = 0.05
 _VARIANCE_DRAWS = 2
-_REPORT_EVERY = 100
+_STOP_EVERY = 100
+_REPORTS = 20
+"""of one run, each of which waits for the device"""
 _WARM_UP = 0.05
 
 Report = Callable[[int, int, float], None]
@@ -95,13 +97,14 @@ def _tune_means(
     means = start.repeat(count, 1).requires_grad_(True)
     adam = Adam([means.data], [settings.rate])
     average, counted = torch.zeros_like(means.data), 0
+    report_every = max(1, settings.steps // _REPORTS)
     for step in range(1, settings.steps + 1):
         values = loss(means)
         adam.step(list(torch.autograd.grad(values.sum(), [means])), decay=_schedule(step / settings.steps))
         if 2 * step > settings.steps:
             average += means.data
             counted += 1
-        if step % _REPORT_EVERY == 0 or step == settings.steps:
+        if step % report_every == 0 or step == settings.steps:
             if progress is not None:
                 progress(step, settings.steps, float(values.detach()[0]))
             if should_stop is not None and should_stop():
@@ -121,7 +124,7 @@ def _tune_scale(
     log_scale = prior.log_scale.clone().requires_grad_(True)
     adam = Adam([log_scale.data], [_VARIANCE_RATE])
     for step in range(steps):
-        if step % _REPORT_EVERY == 0 and should_stop is not None and should_stop():
+        if step % _STOP_EVERY == 0 and should_stop is not None and should_stop():
             break
         noise = standard_normal((_VARIANCE_DRAWS, prior.mean.shape[0]), generator, prior.mean.dtype)
         values = loss(prior.mean + log_scale.exp() * noise)

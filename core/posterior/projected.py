@@ -26,6 +26,8 @@ from core.posterior.optimizing import (
 )
 
 _CONVERGED = 1e-3
+_GLANCES = 20
+"""reports of one run, each of which waits for the device"""
 _LARGEST_SHIFT = 0.25
 
 
@@ -60,6 +62,7 @@ def minimise_projected(
     losses: list[list[float]] = []
     status: Status = "steps_exhausted"
     taken = 0
+    glance_every, glimpsed = max(1, steps // _GLANCES), torch.zeros_like(running)
     for step in range(1, steps + 1):
         noise = standard_normal((len(budgets), draws, dimension), generator, dtype)
         values = loss(unwhiten(prior, shift, spread, noise))
@@ -67,11 +70,16 @@ def minimise_projected(
         adam.step(list(gradients), decay=math.cos(0.5 * math.pi * (step - 1) / steps))
         _pull_inside(shift.data, spread.data, ball)
         running += values.detach()
+        glimpsed += values.detach()
         taken = step
         if 2 * step > steps:
             averages[0] += shift.data
             averages[1] += spread.data
             averaged += 1
+        if progress is not None and step % glance_every == 0:
+            kl = whitened_kl(shift.data, spread.data).tolist()
+            progress(Report(step, steps, (glimpsed / glance_every).tolist(), kl, budgets))
+            glimpsed.zero_()
         if step % report_every == 0 or step == steps:
             since = report_every if step % report_every == 0 else step % report_every
             losses.append((running / since).tolist())
@@ -79,9 +87,6 @@ def minimise_projected(
             if not all(map(math.isfinite, losses[-1])):
                 status = "diverged"
                 break
-            if progress is not None:
-                kl = whitened_kl(shift.data, spread.data).tolist()
-                progress(Report(step, steps, losses[-1], kl, budgets))
             if should_stop is not None and should_stop():
                 status = "stopped"
                 break

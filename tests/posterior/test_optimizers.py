@@ -109,7 +109,8 @@ def test_progress_tells_loss_and_divergence_of_every_problem(minimise: Minimise)
     reports: list[Report] = []
     minimise(quadratic, progress=reports.append)
     last = reports[-1]
-    assert last.step == last.steps or last.step % 50 == 0
+    assert last.step <= last.steps
+    assert len(reports) >= 3
     assert len(last.loss) == len(last.kl) == len(last.budget) == len(BUDGETS)
     assert last.loss[2] < reports[0].loss[2]
 

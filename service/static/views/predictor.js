@@ -53,9 +53,10 @@ export async function predictor(id, { say, again }) {
       serving.value = about.serve;
     }
   });
-  const band = width === 1 && about.task === "regression"
-    ? element("div", { class: "card" }, element("h2", {}, "Band over the data"),
-      await figureOrReason(`/predictors/${id}/figures/band`)) : null;
+  const [title, name] = width === 1 && about.task === "regression" ? ["Band over the data", "band"]
+    : ["Sizes of sets on the calibration data", "sizes"];
+  const drawing = element("div", { class: "card" }, element("h2", {}, title),
+    await figureOrReason(`/predictors/${id}/figures/${name}`));
   return element("section", {},
     element("h1", {}, about.name || about.id),
     element("div", { class: "card" }, element("p", { class: "row" }, statusBadge(about.certificate_status),
@@ -69,7 +70,7 @@ export async function predictor(id, { say, again }) {
           element("div", { class: "fields" }, field("Member", member, "a certain one replays what it answered")),
           element("p", {}, element("button", {}, "Give me the set"))),
         answer),
-      element("div", {}, band, element("div", { class: "card" }, element("h2", {}, "Serving"),
+      element("div", {}, drawing, element("div", { class: "card" }, element("h2", {}, "Serving"),
         numbers([["members", number(about.members)], ["score", about.score],
           [`mean size (${certificate.efficiency.measure})`, number(certificate.efficiency.empirical)]]),
         field("What answers", serving, certificate.coverage.guarantee === "per_draw"
