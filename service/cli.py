@@ -13,7 +13,7 @@ INTERRUPTED = 130
 COMMANDS = (
     *("up", "demo", "data"),
     *("datasets", "models", "calibrate", "predict", "certificates", "verify", "budget"),
-    *("api", "worker", "migrate", "keys", "jobs", "bench"),
+    *("api", "worker", "migrate", "keys", "jobs", "bench", "reproduce"),
 )
 """those to begin with, those for daily use, and those for operators"""
 _EXAMPLES = """examples:
