@@ -9,11 +9,11 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.staticfiles import StaticFiles
 
 from core.settings import Settings
 from service.access.gate import Gate, needed_scope
 from service.body_limit import BodyLimit
+from service.page_files import PageFiles
 from service.problems import add_handlers
 from service.request_log import RequestLog
 from service.routes import (
@@ -75,7 +75,7 @@ def create_app(settings: Settings) -> FastAPI:
     add_handlers(app)
     for module in _ROUTERS:
         app.include_router(module.router)
-    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
+    app.mount("/static", PageFiles(directory=Path(__file__).parent / "static"), name="static")
     # Outermost last: every request is logged, then let in or not, then held to its size.
     app.add_middleware(BodyLimit)
     app.add_middleware(Gate)

@@ -150,6 +150,11 @@ class _Fit:
         if len(best.candidate.ranks) < len(candidates[taken].ranks):
             best = certify(self.terms, scorer, candidates[taken], calibration, tuning, cap)
         self._report("calibrate", 1, 1)
+        if self.terms.steps and not self.messages and best.candidate.bound.startswith("vovk"):
+            self.messages.append(
+                "No posterior step was worth its nats, so the tuned parameters are served as they are: one member, "
+                "which keeps the promise by itself."
+            )
         return best
 
     def _predictor(self, scorer: Scorer, best: Certified) -> Predictor:

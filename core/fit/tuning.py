@@ -19,7 +19,7 @@ _VARIANCE_RATE = 0.05
 _VARIANCE_DRAWS = 2
 _STOP_EVERY = 100
 _REPORTS = 20
-"""of one run, each of which waits for the device"""
+"""of a short run, each of which waits for the device"""
 _WARM_UP = 0.05
 
 Report = Callable[[int, int, float], None]
@@ -97,7 +97,7 @@ def _tune_means(
     means = start.repeat(count, 1).requires_grad_(True)
     adam = Adam([means.data], [settings.rate])
     average, counted = torch.zeros_like(means.data), 0
-    report_every = max(1, settings.steps // _REPORTS)
+    report_every = min(_STOP_EVERY, max(1, settings.steps // _REPORTS))
     for step in range(1, settings.steps + 1):
         values = loss(means)
         adam.step(list(torch.autograd.grad(values.sum(), [means])), decay=_schedule(step / settings.steps))

@@ -27,7 +27,7 @@ from core.posterior.optimizing import (
 
 _CONVERGED = 1e-3
 _GLANCES = 20
-"""reports of one run, each of which waits for the device"""
+"""reports of a short run, each of which waits for the device"""
 _LARGEST_SHIFT = 0.25
 
 
@@ -62,7 +62,7 @@ def minimise_projected(
     losses: list[list[float]] = []
     status: Status = "steps_exhausted"
     taken = 0
-    glance_every, glimpsed = max(1, steps // _GLANCES), torch.zeros_like(running)
+    glance_every, glimpsed = min(report_every, max(1, steps // _GLANCES)), torch.zeros_like(running)
     for step in range(1, steps + 1):
         noise = standard_normal((len(budgets), draws, dimension), generator, dtype)
         values = loss(unwhiten(prior, shift, spread, noise))

@@ -29,7 +29,8 @@ class Database:
         if not self.is_sqlite and parsed.get_backend_name() != "postgresql":
             raise SettingsError(f"the database must be SQLite or PostgreSQL, not {parsed.get_backend_name()}.")
         if self.is_sqlite and parsed.database:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            # Data and keys lie there: nobody else's business.
+            Path(parsed.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.engine = _engine(parsed, self.is_sqlite)
         except (NoSuchModuleError, ModuleNotFoundError) as error:

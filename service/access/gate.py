@@ -40,7 +40,7 @@ class Gate:
         if needed is not None:
             service: Service = scope["app"].state.service
             caller = await self._caller(service, scope)
-            refusal = _refusal(service, caller, needed)
+            refusal = _refusal(service, caller, needed, given=_key(scope) is not None)
             if refusal is not None:
                 await refusal(scope, receive, send)
                 return
@@ -56,9 +56,11 @@ class Gate:
         return caller if known else await run_sync(service.keys.look_up, digest, limiter=_LOOK_UPS)
 
 
-def _refusal(service: Service, caller: Caller | None, needed: str) -> Any:
+def _refusal(service: Service, caller: Caller | None, needed: str, *, given: bool) -> Any:
     if caller is None:
         detail = "An API key is needed: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'."
+        if given:
+            detail = "This API key is not known here, or was revoked."
         return problem_response(401, detail, headers={"WWW-Authenticate": "Bearer"})
     if not caller.may(needed):
         return problem_response(403, f"This key lacks the scope '{needed}'.")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from service.client.answers import Calibration, Progress
-from service.client.connection import Connection
+from service.client.connection import Connection, part
 from service.client.events import Event, events
 
 PATIENCE = 300.0
@@ -32,11 +32,13 @@ class Calibrations:
         return (Calibration.model_validate(item) for item in self._connection.pages("/calibrations", status=status))
 
     def get(self, id: str) -> Calibration:
-        return self._connection.get(Calibration, f"/calibrations/{id}")
+        return self._connection.get(Calibration, f"/calibrations/{part(id)}")
 
     def cancel(self, id: str) -> Calibration:
         """Ends a queued one at once and a running one within seconds; a finished one stays what it is."""
-        return Calibration.model_validate_json(self._connection.send("POST", f"/calibrations/{id}/cancel").content)
+        return Calibration.model_validate_json(
+            self._connection.send("POST", f"/calibrations/{part(id)}/cancel").content
+        )
 
     def events(self, id: str, *, after: int = 0, patience: float = PATIENCE) -> Iterator[Event]:
         """Every report from the first on, or after that number, and at last the end; survives a server's restart."""

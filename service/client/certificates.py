@@ -5,7 +5,7 @@ from typing import Any
 
 from service.client.answers import PublicKey, Verification
 from service.client.certificate import Certificate
-from service.client.connection import Connection
+from service.client.connection import Connection, part
 
 
 class Certificates:
@@ -28,15 +28,15 @@ class Certificates:
         return (Certificate.of(item) for item in self._connection.pages("/certificates", **asked))
 
     def get(self, id: str) -> Certificate:
-        return Certificate.of(self._connection.send("GET", f"/certificates/{id}").json())
+        return Certificate.of(self._connection.send("GET", f"/certificates/{part(id)}").json())
 
     def download(self, id: str) -> bytes:
         """The document, byte for byte, for `certiset verify`."""
-        return self._connection.send("GET", f"/certificates/{id}").content
+        return self._connection.send("GET", f"/certificates/{part(id)}").content
 
     def verify(self, id: str) -> Verification:
         """Has the server recompute the promises from the certificate's own numbers, and check its signature."""
-        return self._connection.get(Verification, f"/certificates/{id}/verify")
+        return self._connection.get(Verification, f"/certificates/{part(id)}/verify")
 
     def key(self) -> PublicKey:
         """The key whose signature certificates issued there bear."""

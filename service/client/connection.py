@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -56,6 +57,8 @@ class Connection:
             time.sleep(pause_of(response))
         if response.status_code not in accepted:
             raise_refusal(response)
+        if "x-request-id" not in response.headers:
+            raise ClientError(f"{self.url} answers, but not as certiset does: is that the right address?")
         return response
 
     def get(self, kind: type[T], path: str, **params: Any) -> T:
@@ -94,6 +97,11 @@ class Connection:
             raise UnreachableError(f"{self.url} is not an address: it must begin with http:// or https://.") from None
         except httpx.TransportError as error:
             raise UnreachableError(f"The connection to {self.url} broke: {error or type(error).__name__}.") from None
+
+
+def part(id: str) -> str:
+    """An id as a part of a path, whatever is in it."""
+    return quote(id, safe="")
 
 
 def given(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from service.client.answers import Dataset
-from service.client.connection import Connection
+from service.client.connection import Connection, part
 
 
 class Datasets:
@@ -39,7 +39,8 @@ class Datasets:
 
             def from_the_start() -> tuple[str, Any]:
                 file.seek(0)
-                return Path(path).name, file
+                # A name that is not text is still a name.
+                return Path(path).name.encode(errors="replace").decode(), file
 
             return self._send(from_the_start, fields)
 
@@ -48,11 +49,11 @@ class Datasets:
         return (Dataset.model_validate(item) for item in self._connection.pages("/datasets"))
 
     def get(self, id: str) -> Dataset:
-        return self._connection.get(Dataset, f"/datasets/{id}")
+        return self._connection.get(Dataset, f"/datasets/{part(id)}")
 
     def delete(self, id: str) -> None:
         """Removes the data; predictors and certificates made with them go on working."""
-        self._connection.send("DELETE", f"/datasets/{id}", again=False)
+        self._connection.send("DELETE", f"/datasets/{part(id)}", again=False)
 
     def _send(self, file: Callable[[], tuple[str, Any]], fields: dict[str, str]) -> Dataset:
         response = self._connection.send("POST", "/datasets", data=fields, files=lambda: {"file": file()})

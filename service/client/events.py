@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 
 from service.client.answers import Calibration, Progress
-from service.client.connection import Connection
+from service.client.connection import Connection, part
 from service.client.errors import ApiError
 
 _SILENCE = 45.0
@@ -37,7 +37,9 @@ def events(connection: Connection, id: str, patience: float, after: int = 0) -> 
     pause = _PAUSE
     while True:
         try:
-            with connection.stream(f"/calibrations/{id}/events", {"Last-Event-ID": str(after)}, _SILENCE) as response:
+            with connection.stream(
+                f"/calibrations/{part(id)}/events", {"Last-Event-ID": str(after)}, _SILENCE
+            ) as response:
                 answered, pause = time.monotonic(), _PAUSE
                 for event in _parsed(response.iter_lines()):
                     answered, after = time.monotonic(), event.number

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from safetensors.numpy import save
 
 from service.client.answers import Model
-from service.client.connection import Connection
+from service.client.connection import Connection, part
 
 File = str | os.PathLike[str]
 
@@ -44,4 +44,4 @@ class Models:
         return (Model.model_validate(item) for item in self._connection.pages("/models"))
 
     def get(self, id: str) -> Model:
-        return self._connection.get(Model, f"/models/{id}")
+        return self._connection.get(Model, f"/models/{part(id)}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from service.client.answers import Monitor, Predictor
-from service.client.connection import Connection
+from service.client.connection import Connection, part
 
 
 class Predictors:
@@ -16,13 +16,13 @@ class Predictors:
         return (Predictor.model_validate(item) for item in self._connection.pages("/predictors"))
 
     def get(self, id: str) -> Predictor:
-        return self._connection.get(Predictor, f"/predictors/{id}")
+        return self._connection.get(Predictor, f"/predictors/{part(id)}")
 
     def serve(self, id: str, members: Literal["random", "best"]) -> Predictor:
         """From now on a random member for each input, or always the one with the smallest certified size."""
-        response = self._connection.send("PATCH", f"/predictors/{id}", json={"serve": members})
+        response = self._connection.send("PATCH", f"/predictors/{part(id)}", json={"serve": members})
         return Predictor.model_validate_json(response.content)
 
     def monitor(self, id: str) -> Monitor:
         """How its sets have done, by the outcomes that were reported."""
-        return self._connection.get(Monitor, f"/predictors/{id}/monitor")
+        return self._connection.get(Monitor, f"/predictors/{part(id)}/monitor")

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from core.errors import CertisetError
-from service.commands.addresses import is_local
+from service.commands.addresses import is_local, port_number, require_free
 from service.commands.errors import CommandError
 from service.commands.settings import add_home, open_store, read_settings
 
@@ -27,7 +27,7 @@ def register(subparsers: Any) -> None:
     )
     add_home(parser)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default 8000)")
+    parser.add_argument("--port", type=port_number, default=8000, help="port to listen on (default 8000)")
     parser.set_defaults(run=run)
 
 
@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from service.request_log import log_as_json  # noqa: PLC0415
 
     settings = read_settings(options)
+    require_free(options.host, options.port)
     store = open_store(settings)
     try:
         if settings.embedded_database and is_local(options.host):

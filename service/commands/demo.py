@@ -12,6 +12,7 @@ import httpx
 from core.settings import PREFIX, Settings
 from service.client import Client, UnreachableError
 from service.client.defaults import default_key
+from service.commands.addresses import port_number
 from service.commands.connection import explained, print_json
 from service.commands.errors import NO_SERVER, CommandError
 from service.commands.settings import add_home, read_settings
@@ -42,7 +43,9 @@ def register(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_home(parser)
-    parser.add_argument("--port", type=int, default=8000, help="the server's port on this machine (default 8000)")
+    parser.add_argument(
+        "--port", type=port_number, default=8000, help="the server's port on this machine (default 8000)"
+    )
     parser.add_argument("--url", metavar="URL", help="a server that runs elsewhere, instead")
     parser.add_argument("--key", metavar="KEY", help="its API key (default CERTISET_KEY, or HOME/key)")
     parser.add_argument("--exit", action="store_true", help="end after the demo, with the server that it started")

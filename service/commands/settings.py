@@ -33,3 +33,5 @@ def open_store(settings: Settings) -> Store:
         raise CommandError(str(error)) from None
     except TRANSIENT as error:
         raise CommandError(f"The database cannot be reached: {first_line(error)}") from None
+    except OSError as error:
+        raise CommandError(f"{error.filename or settings.home} cannot be used: {error.strerror}.") from None

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.settings import PREFIX, Settings
+from service.commands.addresses import require_free
 from service.commands.errors import CommandError
 
 _POLL_SECONDS = 0.2
@@ -41,6 +43,7 @@ class Nothing:
 
 def run_together(settings: Settings, host: str, port: int, meanwhile: Meanwhile) -> int:
     """In the foreground; a signal, or what happens meanwhile, ends both. Returns the exit code."""
+    require_free(host, port)
     # API and fits share the cores: a thread that waits for another must not keep a core busy.
     known = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, f"{PREFIX}HOME": str(settings.home.absolute())}
     api = ["-m", "service", "api", "--host", host, "--port", str(port)]
@@ -53,10 +56,13 @@ def run_together(settings: Settings, host: str, port: int, meanwhile: Meanwhile)
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with started(api, settings.home / "api.log", known) as server:
-            print(f"certiset is at http://{host}:{port}. Ctrl-C stops it.", flush=True)
+            told = False
             while not stopping and code is None and server.poll() is None:
                 with started(["-m", "worker"], settings.home / "worker.log", known) as worker:
                     while not stopping and code is None and server.poll() is None and worker.poll() is None:
+                        if not told and _answers(host, port):
+                            print(f"certiset is at http://{host}:{port}. Ctrl-C stops it.", flush=True)
+                            told = True
                         code = meanwhile.step(_POLL_SECONDS)
                     if stopping or code is not None or server.poll() is not None:
                         meanwhile.close()
@@ -71,6 +77,14 @@ def run_together(settings: Settings, host: str, port: int, meanwhile: Meanwhile)
     if not stopping and code is None:
         raise CommandError(f"The API ended with exit code {api_ended}: {settings.home / 'api.log'} says why.")
     return code or 0
+
+
+def _answers(host: str, port: int) -> bool:
+    reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    with contextlib.suppress(OSError):
+        socket.create_connection((reached, port), timeout=1).close()
+        return True
+    return False
 
 
 @contextlib.contextmanager

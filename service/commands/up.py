@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import CertisetError
 from core.settings import Settings
 from service.access.first_key import make_first_key
-from service.commands.addresses import is_local
+from service.commands.addresses import is_local, port_number
 from service.commands.errors import CommandError
 from service.commands.settings import add_home, open_store, read_settings
 from service.commands.together import Nothing, run_together
@@ -35,7 +35,7 @@ def register(subparsers: Any) -> None:
     )
     add_home(parser)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default 8000)")
+    parser.add_argument("--port", type=port_number, default=8000, help="port to listen on (default 8000)")
     parser.add_argument("--no-demo", action="store_true", help="do not offer the demo on the first start")
     parser.set_defaults(run=run)
 

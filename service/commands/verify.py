@@ -1,15 +1,18 @@
 """``certiset verify``: whether a certificate's promises follow from its numbers; needs no network, data or model."""
 
 import argparse
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
 from core.certificate import Certificate, Verification
+from core.certificate.signing import signed_by
 from core.errors import DamagedFileError
 from service.commands.errors import CommandError
 
 _LARGEST_FILE = 64 * 2**20
+_KEY_BYTES = 32
 _EXAMPLES = """examples:
   certiset verify certificate.json
   certiset verify certificate.json --key 4blyrv/f4+hg+4lKutlPMM55+ZJnBnUf/0fO3EcYGAI=
@@ -37,12 +40,21 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     certificate = _read(options.file)
+    if options.key is not None and not _is_key(options.key):
+        raise CommandError("--key must be an Ed25519 public key: 32 bytes, in base64.")
     answer = certificate.verify(options.key)
     if options.json:
         print(json.dumps({"id": certificate.id, **answer.to_json()}, indent=2))
     else:
-        print(_sentences(certificate, answer))
+        print(_sentences(certificate, answer, trusted=options.key is not None))
     return 0 if answer.valid else 1
+
+
+def _is_key(text: str) -> bool:
+    try:
+        return len(base64.b64decode(text, validate=True)) == _KEY_BYTES
+    except ValueError:
+        return False
 
 
 def _read(file: Path) -> Certificate:
@@ -61,7 +73,7 @@ def _read(file: Path) -> Certificate:
         raise CommandError(f"{file} is not a certificate: {error}") from None
 
 
-def _sentences(certificate: Certificate, answer: Verification) -> str:
+def _sentences(certificate: Certificate, answer: Verification, *, trusted: bool) -> str:
     lines = [certificate.id, certificate.statement, ""]
     lines += [f"  {'ok    ' if check.ok else 'FAILED'}  {check.name}" for check in answer.checks]
     lines += [
@@ -69,5 +81,9 @@ def _sentences(certificate: Certificate, answer: Verification) -> str:
         for check in answer.checks
         if not check.ok
     ]
-    verdict = "All checks passed." if answer.valid else "This certificate does not hold: do not rely on it."
+    passed = "All checks passed."
+    signer = signed_by(certificate)
+    if not trusted and signer is not None:
+        passed += f"\nIt is signed by the key {signer}; whose key that is, only --key can tell."
+    verdict = passed if answer.valid else "This certificate does not hold: do not rely on it."
     return "\n".join([*lines, "", verdict])

@@ -28,8 +28,8 @@ def budget_figure(certificate: Certificate) -> str:
     useful = budgets >= 0
     top = float(budgets[useful].max()) if useful.any() else 1.0
     words = (
-        f"With {coverage.n} points a promise of {1 - coverage.alpha:.0%} leaves {budgets[useful][-1]:.2g} nats at rank "
-        f"{ranks[useful][-1]} and {top:.3g} nats at rank 1. "
+        f"With {coverage.n} points a promise of {100 * (1 - coverage.alpha):.6g} % leaves "
+        f"{budgets[useful][-1]:.2g} nats at rank {ranks[useful][-1]} and {top:.3g} nats at rank 1. "
         if useful.any()
         else "No rank leaves a budget at this share of delta. "
     )

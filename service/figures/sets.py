@@ -1,5 +1,6 @@
 """The sets that a predictor gives: their sizes, and for one input the band over the data."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def size_figure(sizes: Reals, certificate: Certificate) -> str:
     else:
         edges = np.linspace(*extent(finite.tolist(), include=[0.0]), _BINS + 1)
     shares = np.histogram(finite, edges)[0] / max(len(sizes), 1)
-    certified = f" The mean is certified to be at most {upper:.3g}." if upper is not None else ""
+    certified = f" The mean is certified to be at most {rounded_up(upper):g}." if upper is not None else ""
     boundless = f" {len(sizes) - finite.size} sets have no end." if finite.size < len(sizes) else ""
     plot = Plot(
         "Sizes of sets",
@@ -36,7 +37,7 @@ def size_figure(sizes: Reals, certificate: Certificate) -> str:
     plot.bars(edges.tolist(), shares.tolist(), BLUE)
     plot.place(mean, f"mean {mean:.3g}", GREEN)
     if upper is not None:
-        plot.place(upper, f"certified {upper:.3g}", ORANGE)
+        plot.place(upper, f"certified {rounded_up(upper):g}", ORANGE)
     return plot.svg()
 
 
@@ -58,6 +59,14 @@ def band_figure(grid: NDArray[Any], sets: Intervals, x: NDArray[Any], y: NDArray
     plot.points(x[inside].tolist(), y[inside].tolist(), GREY, "inside", radius=2)
     plot.points(x[~inside].tolist(), y[~inside].tolist(), ORANGE, "outside", radius=2.5)
     return plot.svg()
+
+
+def rounded_up(value: float) -> float:
+    """A bound from above stays one: the fourth place is rounded up."""
+    if not 0 < value < math.inf:
+        return value
+    places = 10.0 ** (3 - math.floor(math.log10(value)))
+    return math.ceil(value * places) / places
 
 
 def _unit(measure: str) -> str:

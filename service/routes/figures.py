@@ -39,9 +39,8 @@ OfCertificate = Annotated[Literal["budget", "members"], Path(description="which 
 OfPredictor = Annotated[Literal["sizes", "band", "monitor"], Path(description="which figure")]
 
 
-def _figure(text: str, *, immutable: bool = False) -> Response:
-    caching = "private, max-age=86400, immutable" if immutable else "no-store"
-    return Response(text, media_type=SVG, headers={"Cache-Control": caching})
+def _figure(text: str) -> Response:
+    return Response(text, media_type=SVG, headers={"Cache-Control": "no-store"})
 
 
 @router.get("/calibrations/{id}/figures/{name}", response_class=Response, responses={**_SHOWN, **problems(404, 422)})
@@ -58,7 +57,7 @@ def certificate_figure(id: PathId, name: OfCertificate, service: TheService, cal
     """The budget with the chosen point, or the members' ranks and log-ratios."""
     with service.store.reading() as work:
         certificate = Certificate.from_json(work.certificates.get(caller.tenant, id).document)
-    return _figure(budget_figure(certificate) if name == "budget" else members_figure(certificate), immutable=True)
+    return _figure(budget_figure(certificate) if name == "budget" else members_figure(certificate))
 
 
 @router.get("/predictors/{id}/figures/{name}", response_class=Response, responses={**_SHOWN, **problems(404, 409, 422)})

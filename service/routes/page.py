@@ -12,6 +12,7 @@ _PAGE = Path(__file__).parent.parent / "static" / "index.html"
 
 @router.get("/", response_class=HTMLResponse)
 def page() -> HTMLResponse:
-    policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:"
+    policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    policy += "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     headers = {"Content-Security-Policy": policy, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
     return HTMLResponse(_PAGE.read_text(), headers=headers)

@@ -47,7 +47,7 @@ class Loaded:
             {
                 "id": self.predictor.certificate.id,
                 "coverage": round(1 - promised_alpha(self.predictor.certificate), 12),
-                "delta": coverage.delta,
+                "delta": round(coverage.delta + coverage.pool_delta, 12),
                 "guarantee": coverage.guarantee,
                 "status": "contradicted" if self.contradicted else "consistent",
             }

@@ -62,12 +62,13 @@ export async function list(path, most = 200) {
 }
 
 /** Server-sent events by fetch, since EventSource cannot send a key; comes back after a break where it was. */
-export async function watch(path, onEvent, signal) {
+export async function watch(path, onEvent, signal, say) {
   let last = null;
   for (;;) {
     try {
       const headers = last === null ? {} : { "Last-Event-ID": last };
       const reader = (await send(path, { headers, signal })).body.pipeThrough(new TextDecoderStream()).getReader();
+      say("");
       let text = "";
       for (;;) {
         const { done, value } = await reader.read();
@@ -91,6 +92,7 @@ export async function watch(path, onEvent, signal) {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Problem && error.status >= 400 && error.status < 500) throw error;
+      say("The connection is lost; trying again.");
     }
     await new Promise((go) => setTimeout(go, 1500));
     if (signal.aborted) return;

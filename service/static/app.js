@@ -60,7 +60,8 @@ async function show() {
       say("This key is not known here.");
       return;
     }
-    place(element("section", {}, element("h1", {}, "This cannot be shown")));
+    place(element("section", {}, element("h1", {}, "This cannot be shown"),
+      element("p", {}, element("button", { type: "button", onclick: show }, "Try again"))));
     say(error.message);
   } finally {
     main.removeAttribute("aria-busy");

@@ -24,6 +24,47 @@ export function number(value, digits = 3) {
 }
 
 export const percent = (share, digits = 3) => `${Number((100 * share).toPrecision(digits))}\u00a0%`;
+/** A share that is promised: rounded down, and never to a certainty that it is not. */
+export function atLeast(share) {
+  const rounded = Math.floor(share * 1e6 + 1e-3) / 1e4;
+  return `${share < 1 ? Math.min(rounded, 99.9999) : 100}\u00a0%`;
+}
+
+/** A bound from above: rounded up, in the fourth place. */
+export function atMost(value, unit = 1) {
+  if (value === null || value === undefined) return "–";
+  if (!(value > 0)) return String(value);
+  const places = 10 ** (3 - Math.floor(Math.log10(value * unit)));
+  return String(Number((Math.ceil(value * unit * places - 1e-6) / places).toPrecision(12)));
+}
+
+/** Calls f every so often until the view is left, one call at a time; what goes wrong is said, and unsaid. */
+export function every(signal, milliseconds, say, f) {
+  if (signal.aborted) return;
+  let busy = false;
+  const timer = setInterval(async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      await f();
+      if (!signal.aborted) say("");
+    } catch (error) {
+      if (!signal.aborted) say(error.message);
+    } finally {
+      busy = false;
+    }
+  }, milliseconds);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}
+
+/** New content in place of the old; whoever was on a link or a button of the old one is on the new one's. */
+export function refill(place, ...children) {
+  const stops = () => [...place.querySelectorAll("a, button, input, select, summary")];
+  const at = stops().indexOf(document.activeElement);
+  place.replaceChildren(...children);
+  if (at >= 0) stops()[at]?.focus({ preventScroll: true });
+}
+
 /** A sentence in which no number is parted from its sign. */
 export const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
 export const moment = (text) => (text ? new Date(text).toLocaleString("en-GB") : "–");

@@ -56,7 +56,7 @@ def test_from_upload_to_a_verified_set(page: Page, deployment: Deployment, data:
     done.click()
     statement = page.locator(".statement")
     expect(statement).to_contain_text("contain the truth for at least 90\u00a0% of future inputs")
-    expect(page.get_by_text("checked: valid")).to_be_visible()
+    expect(page.get_by_text("numbers and signature hold")).to_be_visible()
     assert page.locator("figure svg").count() == 3
     page.locator("#checks summary").click()
     expect(page.locator("#checks .badge.bad")).to_have_count(0)
@@ -178,3 +178,18 @@ def test_the_keyboard_alone_is_enough(page: Page) -> None:
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
     page.get_by_role("heading", name="Overview").wait_for()
+
+
+def test_no_promise_is_rounded_in_its_own_favour(page: Page) -> None:
+    shown = page.evaluate(
+        """async () => {
+          const { atLeast, atMost } = await import("/static/dom.js");
+          return [0.9, 0.95, 0.9999, 0.999999999, 0.9496, 0.87654321, 1].map(atLeast)
+            .concat([1.39, 1.23451, 0.1, 2, 123456, null].map((value) => atMost(value)));
+        }"""
+    )
+    shares, bounds = shown[:7], shown[7:]
+    assert [share.removesuffix("\u00a0%") for share in shares] == [
+        *("90", "95", "99.99", "99.9999", "94.96", "87.6543", "100"),
+    ]
+    assert bounds == ["1.39", "1.235", "0.1", "2", "123500", "–"]

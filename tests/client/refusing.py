@@ -29,7 +29,7 @@ def told(*answers: tuple[int, dict[str, str], Any]) -> Iterator[Told]:
             status, headers, content = state.answers.pop(0) if len(state.answers) > 1 else state.answers[0]
             body = content.encode() if isinstance(content, str) else json.dumps(content).encode()
             self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            for name, value in {"X-Request-Id": "told", **headers, "Content-Length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)

@@ -236,7 +236,7 @@ def test_exit_code_3_where_nobody_answers(shell: Shell, command: list[str]) -> N
 
 def test_exit_code_2_for_a_wrong_key_and_wrong_arguments(shell: Shell, deployment: Server) -> None:
     told_so = shell("datasets", "list", "--key", "wrong", code=2)
-    assert "An API key is needed" in told_so
+    assert "This API key is not known here" in told_so
     assert "CERTISET_KEY" in told_so
     assert "invalid choice" in shell("data-sets", code=2)
     assert "must be numbers with commas" in shell("predict", deployment.id("regression"), "--x", "a", code=2)

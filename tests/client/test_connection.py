@@ -31,7 +31,7 @@ def test_the_servers_sentence_is_the_errors(client: Client, deployment: Server, 
     assert (refused.value.status, refused.value.errors[0].where) == (422, "alpha")
     assert str(refused.value) == refused.value.detail
     assert "less than 1" in str(refused.value)
-    with Client(deployment.url, "wrong") as stranger, pytest.raises(ApiError, match="An API key is needed"):
+    with Client(deployment.url, "wrong") as stranger, pytest.raises(ApiError, match="This API key is not known here"):
         next(stranger.datasets.list())
     with Client(deployment.url, deployment.keys["reader"]) as reader, pytest.raises(ApiError, match="scope 'write'"):
         reader.datasets.upload(x=[[1.0]], y=[1.0])

@@ -20,6 +20,8 @@ from service.demo.toy import toy
 from tests.servers import children_of, free_port, wait_until
 from tests.worker.deployment import alive
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 300
 
 

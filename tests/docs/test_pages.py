@@ -12,6 +12,8 @@ from tests.docs.pages import DOCS, blocks_of, languages_of
 from tests.docs.shell import Reader
 from tests.servers import PrivateRedis, postgres_database
 
+pytestmark = pytest.mark.slow
+
 PAGES = [DOCS.parent / "README.md", *sorted(page for page in DOCS.rglob("*.md") if blocks_of(page))]
 SERVED = ("models.md", "certificates.md")
 """pages that begin where the quickstart ends: with a server running"""

@@ -1,6 +1,6 @@
 /* A fit while it runs, and all of them. */
 import { get, list, post, watch } from "/static/api.js";
-import { element, figure, idText, link, moment, number, numbers, statusBadge, table } from "/static/dom.js";
+import { element, figure, idText, link, moment, number, numbers, refill, statusBadge, table } from "/static/dom.js";
 
 const PHASES = {
   prepare: "reading the data", tune: "tuning the prior", fit: "spending the KL budget on a posterior",
@@ -46,9 +46,9 @@ export async function calibration(id, { signal, say }) {
   function update() {
     const open = OPEN.includes(fit.status);
     const metrics = fit.progress?.metrics ?? {};
-    head.replaceChildren(element("p", { class: "row" }, statusBadge(fit.status),
-      element("span", { id: "phase" }, fit.error ?? (fit.progress ? PHASES[fit.progress.phase] ?? fit.progress.phase
-        : open ? "waits for a worker" : "")),
+    refill(head, element("p", { class: "row" }, statusBadge(fit.status),
+      element("span", { id: "phase" }, fit.error ?? (!open ? "" : fit.progress ? PHASES[fit.progress.phase] ?? fit.progress.phase
+        : "waits for a worker")),
       open ? element("button", { class: "plain", type: "button", onclick: cancel, disabled: fit.cancel_requested },
         fit.cancel_requested ? "Is being cancelled" : "Cancel") : null),
     progressOf(fit),
@@ -84,7 +84,7 @@ export async function calibration(id, { signal, say }) {
       update();
       const drawn = draw();
       if (name === "done") drawn.then(draw);
-    }, signal).catch((error) => say(error.message));
+    }, signal, say).catch((error) => say(error.message));
   }
   return view;
 }

@@ -1,7 +1,7 @@
 /* A certificate: the sentence, the numbers behind it, and the means to check them. */
 import { get, getText } from "/static/api.js";
 import {
-  badge, element, figureOrReason, idText, link, moment, number, numbers, percent, save, statusBadge, table,
+  atLeast, atMost, badge, element, figureOrReason, idText, link, moment, number, numbers, percent, save, statusBadge, table,
   unbroken,
 } from "/static/dom.js";
 
@@ -21,17 +21,19 @@ export async function certificate(id, { say }) {
   return element("section", {},
     element("h1", {}, "Certificate"),
     element("div", { class: "card" },
+      checked.status === "contradicted" ? element("p", { class: "warning" }, "Outcomes contradict this certificate. Do " +
+        "not rely on it: find out what has changed, and calibrate again on new data.") : null,
       element("blockquote", { class: "statement" }, unbroken(content.statement)),
       element("p", { class: "row" },
-        badge(checked.valid ? "checked: valid" : "NOT valid", checked.valid ? "good" : "bad"),
+        badge(checked.valid ? "numbers and signature hold" : "NOT valid", checked.valid ? "good" : "bad"),
         statusBadge(checked.status), link(`#/predictors/${content.predictor_id}`, "Try the predictor"),
         link(`#/predictors/${content.predictor_id}/monitor`, "Monitor")),
       numbers([
-        ["covers at least", percent(1 - (per ? coverage.alpha : coverage.pool_miscoverage_bound))],
-        ["with confidence", percent(1 - coverage.delta - coverage.pool_delta)],
+        ["covers at least", atLeast(1 - (per ? coverage.alpha : coverage.pool_miscoverage_bound))],
+        ["with confidence", atLeast(1 - coverage.delta - coverage.pool_delta)],
         ["calibration points", number(coverage.n)],
         [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
-        ["certified mean size", number(efficiency.upper_bound)],
+        [`certified mean size, confidence ${atLeast(1 - efficiency.gamma)}`, atMost(efficiency.upper_bound)],
       ]),
       element("h2", {}, "What this rests on"),
       element("ul", { class: "plain" }, content.assumptions.map((one) => element("li", {}, one))),
@@ -56,7 +58,7 @@ function audit(id, text, checked, key, say) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(key.public_key);
-      say("");
+      say("The key was copied.");
     } catch {
       say("The browser does not allow copying: mark the key and copy it.");
     }
@@ -84,7 +86,7 @@ function memberTable(members, efficiency) {
   const columns = [["Member", true], ["Rank k", true], ["Threshold tau", true], ["Log-ratio", true],
     ["Miscoverage at most", true], [`Certified size (${efficiency.measure})`, true]];
   const rows = members.map((one) => [String(one.member), number(one.k), number(one.tau, 5), number(one.log_ratio, 4),
-    number(one.miscoverage_bound, 4), number(one.efficiency_bound, 4)]);
+    atMost(one.miscoverage_bound), atMost(one.efficiency_bound)]);
   const made = table("Members: the stored pairs, one of which gives each set", columns, rows);
   return rows.length > MANY
     ? element("details", {}, element("summary", {}, `${rows.length} members`), made) : made;

@@ -1,8 +1,8 @@
 /* How the served sets have done, and whether that contradicts the certificate. */
 import { get } from "/static/api.js";
-import { element, figure, link, moment, number, numbers, percent, statusBadge } from "/static/dom.js";
+import { atLeast, element, every, figure, link, moment, number, numbers, percent, refill, statusBadge } from "/static/dom.js";
 
-export async function monitor(id, { signal }) {
+export async function monitor(id, { signal, say }) {
   const about = await get(`/predictors/${id}`);
   const drawing = await figure(`/predictors/${id}/figures/monitor`);
   const head = element("div", { class: "card" });
@@ -10,7 +10,7 @@ export async function monitor(id, { signal }) {
   async function refresh() {
     const state = await get(`/predictors/${id}/monitor`);
     const [low, high] = state.interval;
-    head.replaceChildren(element("p", { class: "row" }, statusBadge(state.status),
+    refill(head, element("p", { class: "row" }, statusBadge(state.status),
       link(`#/predictors/${id}`, "Try it"), link(`#/certificates/${about.certificate_id}`, "Certificate")),
     element("p", {}, sentence(state)),
     numbers([
@@ -21,13 +21,12 @@ export async function monitor(id, { signal }) {
       ["capital", number(Math.exp(state.log_capital))], ["contradicted at", number(Math.exp(state.log_threshold))],
     ]),
     element("p", { class: "small soft" }, `The interval holds at all times at once with probability ` +
-      `${percent(1 - state.eta)}; a certificate that is true is contradicted with probability at most ` +
+      `${atLeast(1 - state.eta)}; a certificate that is true is contradicted with probability at most ` +
       `${percent(state.eta)}, however often this page is looked at.`));
   }
 
   await refresh();
-  const timer = setInterval(() => Promise.all([refresh(), drawing.refresh()]).catch(() => {}), 5000);
-  signal.addEventListener("abort", () => clearInterval(timer));
+  every(signal, 5000, say, () => Promise.all([refresh(), drawing.refresh()]));
   return element("section", {}, element("h1", {}, `Monitor of ${about.name || about.id}`), head,
     element("div", { class: "card" }, element("h2", {}, "Capital of a gambler who bets against the certificate"), drawing));
 }

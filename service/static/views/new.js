@@ -26,7 +26,15 @@ export async function newCalibration({ signal }) {
     said.textContent = "";
     const fields = { ...data.fields, ...model.fields, ...terms.fields };
     Object.values(fields).forEach((one) => one.wrong(""));
+    for (const [name, one] of [["Alpha", terms.fields.alpha], ["Delta", terms.fields.delta]]) {
+      const value = Number(one.control.value);
+      if (!(value > 0 && value < 1)) {
+        one.wrong(`${name} must lie between 0 and 1.`);
+        return;
+      }
+    }
     button.disabled = true;
+    button.textContent = "Uploading …";
     try {
       const dataset = await data.chosen();
       const modelId = await model.chosen();
@@ -40,6 +48,7 @@ export async function newCalibration({ signal }) {
       }
     } finally {
       button.disabled = false;
+      button.textContent = "Start the calibration";
     }
   }
 
@@ -94,7 +103,7 @@ function dataPart(known) {
 }
 
 function modelPart(known) {
-  const pick = field("Model", choice(known.map((one) => [one.id, `${one.name || one.id}: ${one.task}`])));
+  const pick = field("Model", choice(known.map((one) => [one.id, `${one.name || one.id}: ${one.task}, inputs ${one.input_shape.join(" x ")}, ${one.id}`])));
   const kind = field("What x is", choice([
     ["logits", "already my model's output (logits or predictions)"], ["weights", "the input of a model that I upload"],
   ]));

@@ -1,9 +1,12 @@
 /* Everything at a glance: fits on their way, and what is served. */
 import { get, list } from "/static/api.js";
-import { badge, element, link, moment, number, numbers, percent, statusBadge } from "/static/dom.js";
+import {
+  atLeast, atMost, badge, element, every, link, moment, number, numbers, refill, statusBadge,
+} from "/static/dom.js";
 import { progressOf } from "/static/views/calibration.js";
 
 const REFRESH = 1500;
+const MOST = 50;
 
 export async function overview({ signal, say }) {
   const fits = element("section", { class: "card", "aria-labelledby": "fits-title" });
@@ -11,9 +14,10 @@ export async function overview({ signal, say }) {
   const view = element("section", {},
     element("div", { class: "row between" }, element("h1", {}, "Overview"),
       link("#/new", "New calibration", { class: "button" })),
-    fits, element("h2", {}, "Predictors"), served);
+    fits, element("h2", {}, "Predictors"), served,
+    element("p", { class: "small soft" }, `The newest ${MOST} at most; GET /predictors has them all.`));
   const certificates = new Map();
-  let ended = null;
+  let shown = null;
 
   async function refresh() {
     const [queued, running] = await Promise.all([
@@ -21,24 +25,23 @@ export async function overview({ signal, say }) {
     ]);
     const open = [...running, ...queued];
     showFits(fits, open);
-    const names = open.map((fit) => fit.id).join();
-    if (names !== ended) {
-      // Some fit has begun or ended since the last look: perhaps there is a new predictor.
-      ended = names;
-      const predictors = await list("/predictors");
-      for (const { certificate_id: id } of predictors) {
-        if (!certificates.has(id)) certificates.set(id, await get(`/certificates/${id}`));
-      }
-      served.replaceChildren(...(predictors.length
-        ? predictors.map((one) => card(one, certificates.get(one.certificate_id)))
+    const predictors = await list("/predictors", MOST);
+    const state = JSON.stringify(predictors);
+    if (state !== shown) {
+      const missing = predictors.filter(({ certificate_id: id }) => !certificates.has(id));
+      await Promise.all(missing.map(async ({ certificate_id: id }) => {
+        certificates.set(id, await get(`/certificates/${id}`));
+      }));
+      shown = state;
+      refill(served, ...(predictors.length
+        ? predictors.slice(0, MOST).map((one) => card(one, certificates.get(one.certificate_id)))
         : [element("li", { class: "card" }, "Nothing is served yet. ", link("#/new", "Start a calibration"),
           ", or run ", element("code", {}, "make demo"), ".")]));
     }
   }
 
   await refresh();
-  const timer = setInterval(() => refresh().catch((error) => say(error.message)), REFRESH);
-  signal.addEventListener("abort", () => clearInterval(timer));
+  every(signal, REFRESH, say, refresh);
   return view;
 }
 
@@ -47,7 +50,7 @@ function showFits(place, open) {
     element("span", {}, link(`#/calibrations/${fit.id}`, fit.name || fit.id), " ", statusBadge(fit.status)),
     element("span", { class: "soft" }, fit.progress ? fit.progress.phase : "waits for a worker")),
     progressOf(fit)));
-  place.replaceChildren(element("h2", { id: "fits-title" }, "Running fits"),
+  refill(place, element("h2", { id: "fits-title" }, "Running fits"),
     ...(lines.length ? lines : [element("p", { class: "soft" }, "None is running. ",
       link("#/calibrations", "All fits"))]));
 }
@@ -61,13 +64,13 @@ function card(predictor, certificate) {
       element("h3", {}, link(`#/predictors/${predictor.id}`, predictor.name || predictor.id)),
       statusBadge(predictor.certificate_status)),
     numbers([
-      ["covers at least", percent(promised)],
+      ["covers at least", atLeast(promised)],
       [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
-      ["certified size", number(efficiency.upper_bound)],
+      ["certified size", atMost(efficiency.upper_bound)],
     ]),
     element("p", { class: "small soft" },
       `${predictor.task}, score ${predictor.score}, ${number(predictor.members)} ` +
-      `${predictor.members === 1 ? "member" : "members"}, confidence ${percent(1 - coverage.delta)}, ` +
+      `${predictor.members === 1 ? "member" : "members"}, confidence ${atLeast(1 - coverage.delta - coverage.pool_delta)}, ` +
       `${moment(predictor.created_at)}`),
     element("p", { class: "row" }, link(`#/predictors/${predictor.id}`, "Try it"),
       link(`#/certificates/${predictor.certificate_id}`, "Certificate"),

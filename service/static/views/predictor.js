@@ -1,7 +1,7 @@
 /* Try a predictor: an input in, its set out, and, once it is known, the truth. */
 import { get, post } from "/static/api.js";
 import {
-  badge, choice, element, field, figureOrReason, idText, link, number, numbers, percent, statusBadge, unbroken,
+  atLeast, badge, choice, element, field, figureOrReason, idText, link, number, numbers, statusBadge, unbroken,
 } from "/static/dom.js";
 
 const SAMPLES = 12;
@@ -19,6 +19,7 @@ export async function predictor(id, { say, again }) {
   const answer = element("div", { id: "answer", role: "status", "aria-live": "polite" });
   const box = field("Input", input, `${number(width)} ${width === 1 ? "number" : "numbers with commas between them"}`);
   let picked = null;
+  let sample = null;
 
   async function ask(event) {
     event?.preventDefault();
@@ -30,7 +31,8 @@ export async function predictor(id, { say, again }) {
       const found = x.length < 7000 ? await get(`/predict_set?${query}`)
         : (await post("/predict_set", { predictor: id, x: [x.split(",").map(Number)],
           member: member.value ? Number(member.value) : null })).predictions[0];
-      answer.replaceChildren(shown(found, classes), truth(found, about.task));
+      answer.replaceChildren(shown(found, classes), input.value === sample ? element("p", { class: "small soft" },
+        "This row helped to make the certificate, so its truth is no evidence about it.") : truth(found, about.task));
     } catch (error) {
       box.wrong(error.message);
       answer.replaceChildren();
@@ -40,6 +42,7 @@ export async function predictor(id, { say, again }) {
   function use(place) {
     picked = place;
     input.value = rows.x[place].map((value) => Number(value.toPrecision(6))).join(", ");
+    sample = input.value;
     ask();
   }
 
@@ -147,7 +150,7 @@ function shown(found, classes) {
       : `The set: a box from (${set.lower.map((v) => number(v)).join(", ")}) to (${set.upper.map((v) => number(v)).join(", ")})`));
   }
   parts.push(element("p", {}, `Size ${number(set.size)}, given by member ${found.member}. Covers at least ` +
-    `${percent(found.certificate.coverage)} of future inputs, with confidence ${percent(1 - found.certificate.delta)}. `,
+    `${atLeast(found.certificate.coverage)} of future inputs, with confidence ${atLeast(1 - found.certificate.delta)}. `,
   found.certificate.status === "contradicted" ? badge("contradicted by outcomes", "bad") : null));
   return element("div", {}, parts);
 }
@@ -155,11 +158,15 @@ function shown(found, classes) {
 /** The truth, once it is known, feeds the monitor. */
 function truth(found, task) {
   const input = element("input", { inputmode: "decimal", required: true });
-  const box = field("The truth, once you know it", input, task === "classification" ? "a label" : "a number, or several");
+  const box = field("The truth, once you know it", input, `${task === "classification" ? "a label" : "a number, or several"}; it counts, and cannot be taken back`);
   const said = element("p", { role: "status" });
   const submit = async (event) => {
     event.preventDefault();
     const values = input.value.split(/[\s,]+/).filter(Boolean).map(Number);
+    if (!values.length || values.some(Number.isNaN)) {
+      box.wrong("The truth must be a number, or several with commas between them.");
+      return;
+    }
     try {
       const done = await post("/outcomes", { prediction_id: found.prediction_id,
         y: values.length === 1 ? values[0] : values });
