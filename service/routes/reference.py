@@ -12,7 +12,8 @@ _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>certiset: HTTP reference</title><link rel="stylesheet" href="/static/page.css"></head>
 <body><header><h1>HTTP reference</h1>
-<p>{description} Version {version}. For machines: <a href="/openapi.json">openapi.json</a>.</p>
+<p>{description} Version {version}. For machines: <a href="/openapi.json">openapi.json</a>.
+For eyes: <a href="/">the dashboard</a>.</p>
 <p>Send your key as <code>Authorization: Bearer KEY</code>. Errors are <code>application/problem+json</code>.</p>
 </header>
 <main>{operations}</main></body></html>

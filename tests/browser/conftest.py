@@ -38,8 +38,9 @@ class Deployment:
     key: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for longer than its tests: Playwright holds an event loop, beside which others could not run theirs."""
     path = os.environ.get("CERTISET_TEST_BROWSER") or next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
         if "CERTISET_TEST_NO_BROWSER" in os.environ:

@@ -128,7 +128,8 @@ def test_models(shell: Shell) -> None:
 
 def test_calibrate_predict_and_certificates(shell: Shell, inputs: tuple[Dataset, Model], file: Path) -> None:
     asked = ["--model", inputs[1].id, "--alpha", "0.1", *QUICK]
-    process = shell.start("calibrate", "--dataset", str(file), *asked)
+    # Long enough to report its loss on the way; of an option that is given twice, the later one counts.
+    process = shell.start("calibrate", "--dataset", str(file), *asked, "--set", "prior.steps=3000")
     output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     statement, predictor, certificate = output.splitlines()

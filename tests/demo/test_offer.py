@@ -57,6 +57,7 @@ def test_no_is_taken_for_an_answer_and_the_second_start_does_not_ask(tmp_path: P
     second.stop()
 
 
+@pytest.mark.slow
 def test_yes_runs_the_demo_beside_the_service(tmp_path: Path) -> None:
     up = Terminal(tmp_path)
     up.read_until(QUESTION)
