@@ -95,7 +95,7 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
     x, y = read_rows(
         lambda first, last: service.store.artifacts.part(record.artifact, first, last), start, min(limit, most)
     )
-    return RowsAnswer(start=start, rows=record.rows, x=x.reshape(len(x), -1).tolist(), y=y.tolist())
+    return RowsAnswer(start=start, rows=record.rows, x=x.reshape(len(x), math.prod(x.shape[1:])).tolist(), y=y.tolist())
 
 
 @router.delete("/datasets/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))

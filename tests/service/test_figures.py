@@ -46,6 +46,15 @@ def test_the_sizes_are_those_of_served_sets(server: Server, ada: httpx.Client) -
     assert f"The sets of {rows['rows']} rows have {mean:.3g} labels on average." in figure
 
 
+def test_rows_beyond_the_end_are_none(server: Server, ada: httpx.Client) -> None:
+    path = f"/datasets/{server.calibrations['classification'].dataset_id}/rows"
+    last = ada.get(path, params={"start": 49}).json()
+    assert (len(last["x"]), len(last["x"][0]), last["rows"]) == (1, 2, 50)
+    for start in (50, 2**53):
+        answer = ada.get(path, params={"start": start})
+        assert (answer.status_code, answer.json()["x"], answer.json()["y"]) == (200, [], [])
+
+
 def test_the_band_counts_who_lies_inside(server: Server, ada: httpx.Client) -> None:
     id = server.id("regression")
     figure = drawn(ada, f"/predictors/{id}/figures/band")
