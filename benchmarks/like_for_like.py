@@ -9,7 +9,6 @@ points. alpha = 0.1 and delta = 0.05 everywhere.
 
 import importlib.metadata
 import json
-import os
 import platform
 import time
 from collections.abc import Callable
@@ -68,19 +67,18 @@ AUTHORS = (
 
 def measure(data: Path, say: Say) -> dict[str, Any]:
     """Runs everything and returns it, with what is needed to do it again."""
-    os.environ["CERTISET_REFERENCE"] = str(data)
-    folder = reference_folder()
+    folder = reference_folder(data)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     runs: list[Run] = []
     try:
         for n in MNIST_SIZES:
             for seed in MNIST_SEEDS:
-                runs.append(_run("mnist", mnist(n, seed), n, seed, say, seed=0))
+                runs.append(_run("mnist", mnist(n, seed, folder), n, seed, say, seed=0))
         for n in TOY_SIZES:
             for seed in TOY_SEEDS:
                 options: dict[str, Any] = {"score": {"kind": "scaled_residual"}, "prior": {"split": TOY_SPLIT}}
-                runs.append(_run("toy", toy(n), n, seed, say, seed=seed, **options))
+                runs.append(_run("toy", toy(n, folder), n, seed, say, seed=seed, **options))
     finally:
         torch.set_num_threads(threads)
     return {

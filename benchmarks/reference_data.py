@@ -29,16 +29,16 @@ class Problem:
     test_y: NDArray[Any]
 
 
-def reference_folder() -> Path:
-    """Where CERTISET_REFERENCE says, or beside the project."""
-    folder = Path(os.environ.get("CERTISET_REFERENCE", _ROOT.parent / "shared" / "reference"))
+def reference_folder(given: Path | None = None) -> Path:
+    """The one that is given, or where CERTISET_REFERENCE says, or beside the project."""
+    folder = given or Path(os.environ.get("CERTISET_REFERENCE", _ROOT.parent / "shared" / "reference"))
     if not (folder / "toy.npz").exists():
         raise ReferenceMissingError(f"There are no reference data in {folder}: set CERTISET_REFERENCE to their folder.")
     return folder
 
 
-def toy(rows: int) -> Problem:
-    with np.load(reference_folder() / "toy.npz", allow_pickle=False) as data:
+def toy(rows: int, folder: Path | None = None) -> Problem:
+    with np.load(reference_folder(folder) / "toy.npz", allow_pickle=False) as data:
         model = Model.from_manifest(
             {
                 "name": "toy",
@@ -52,8 +52,8 @@ def toy(rows: int) -> Problem:
         return Problem(f"toy N = {rows}", model, x, y, data["test_x"], data["test_y"])
 
 
-def mnist(rows: int, seed: int) -> Problem:
-    with np.load(reference_folder() / "mnist_features.npz", allow_pickle=False) as data:
+def mnist(rows: int, seed: int, folder: Path | None = None) -> Problem:
+    with np.load(reference_folder(folder) / "mnist_features.npz", allow_pickle=False) as data:
         model = Model.from_manifest(
             {
                 "name": "corrupted mnist head",

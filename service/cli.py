@@ -6,9 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from service.commands.errors import BAD_INPUT, CommandError
-
-INTERRUPTED = 130
+from service.commands.errors import BAD_INPUT, INTERRUPTED, CommandError
 
 COMMANDS = (
     *("up", "demo", "data"),

@@ -68,12 +68,7 @@ class Artifacts:
     def get(self, name: str) -> bytes:
         """The content of that name, checked."""
         path = self._path(name)
-        try:
-            content: bytes = self._fs.cat_file(path)
-        except FileNotFoundError:
-            raise DamagedFileError(f"The stored file {path} is missing.") from None
-        except OSError as error:
-            raise StoreError(f"The stored file {path} cannot be read: {error.strerror or error}.") from None
+        content = self._read(path)
         found = hashlib.sha256(content).hexdigest()
         if found != name:
             raise DamagedFileError(
@@ -84,14 +79,7 @@ class Artifacts:
 
     def part(self, name: str, first: int, last: int) -> bytes:
         """The bytes from ``first`` to before ``last``, unchecked: a hash needs the whole file."""
-        path = self._path(name)
-        try:
-            content: bytes = self._fs.cat_file(path, start=first, end=last)
-        except FileNotFoundError:
-            raise DamagedFileError(f"The stored file {path} is missing.") from None
-        except OSError as error:
-            raise StoreError(f"The stored file {path} cannot be read: {error.strerror or error}.") from None
-        return content
+        return self._read(self._path(name), first, last)
 
     def exists(self, name: str) -> bool:
         return bool(self._fs.exists(self._path(name)))
@@ -139,6 +127,15 @@ class Artifacts:
             raise StoreError(f"The artifact store cannot be written: {error.strerror or error}.") from None
         finally:
             self._remove_quietly(probe)
+
+    def _read(self, path: str, first: int | None = None, last: int | None = None) -> bytes:
+        try:
+            content: bytes = self._fs.cat_file(path, start=first, end=last)
+        except FileNotFoundError:
+            raise DamagedFileError(f"The stored file {path} is missing.") from None
+        except OSError as error:
+            raise StoreError(f"The stored file {path} cannot be read: {error.strerror or error}.") from None
+        return content
 
     def _path(self, name: str) -> str:
         if not _NAME.fullmatch(name):

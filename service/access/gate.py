@@ -39,18 +39,16 @@ class Gate:
         needed = needed_scope(scope["method"], scope["path"])
         if needed is not None:
             service: Service = scope["app"].state.service
-            caller = await self._caller(service, scope)
-            refusal = _refusal(service, caller, needed, given=_key(scope) is not None)
+            key = _key(scope)
+            caller = None if key is None else await self._caller(service, key)
+            refusal = _refusal(service, caller, needed, given=key is not None)
             if refusal is not None:
                 await refusal(scope, receive, send)
                 return
             scope["state"]["caller"] = caller
         await self._app(scope, receive, send)
 
-    async def _caller(self, service: Service, scope: Scope) -> Caller | None:
-        key = _key(scope)
-        if key is None:
-            return None
+    async def _caller(self, service: Service, key: str) -> Caller | None:
         digest = service.keys.digest(key)
         known, caller = service.keys.remembered(digest)
         return caller if known else await run_sync(service.keys.look_up, digest, limiter=_LOOK_UPS)

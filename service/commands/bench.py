@@ -44,12 +44,16 @@ def register(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def require_benchmarks() -> None:
+    if importlib.util.find_spec("benchmarks") is None:
+        raise CommandError("The benchmarks are not installed here: run this in a checkout of the project.")
+
+
 def run(options: argparse.Namespace) -> int:
     unknown = next((name for name in options.names if name not in BENCHMARKS), None)
     if unknown is not None:
         raise CommandError(f"There is no benchmark {unknown!r}; there are {', '.join(BENCHMARKS)}.")
-    if importlib.util.find_spec("benchmarks") is None:
-        raise CommandError("The benchmarks are not installed here: run this in a checkout of the project.")
+    require_benchmarks()
     ran = []
     for name in options.names or BENCHMARKS:
         if not options.json:

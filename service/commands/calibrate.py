@@ -9,10 +9,9 @@ from typing import Any
 
 from service.client import Calibration, Client, Progress
 from service.commands.connection import add_connection, connected, print_json
-from service.commands.errors import CommandError
+from service.commands.errors import INTERRUPTED, CommandError
 from service.progress_bar import LiveLine, bar, progress_line
 
-INTERRUPTED = 130
 _EXAMPLES = """examples:
   certiset calibrate --dataset calibration.npz --model mod-01jd... --alpha 0.1
   certiset calibrate --dataset ds-01jd... --model mod-01jd... --method standard --detach

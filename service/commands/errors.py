@@ -2,6 +2,7 @@
 
 BAD_INPUT = 2
 NO_SERVER = 3
+INTERRUPTED = 130
 
 
 class CommandError(Exception):

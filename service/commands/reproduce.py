@@ -1,12 +1,12 @@
 """``certiset reproduce``: the evidence, made again."""
 
 import argparse
-import importlib.util
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
+from service.commands.bench import require_benchmarks
 from service.commands.errors import CommandError
 
 _EXAMPLES = """examples:
@@ -37,8 +37,7 @@ def register(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if importlib.util.find_spec("benchmarks") is None:
-        raise CommandError("The benchmarks are not installed here: run this in a checkout of the project.")
+    require_benchmarks()
     from benchmarks.like_for_like import measure, table, write  # noqa: PLC0415 (torch takes seconds to load)
     from benchmarks.reference_data import ReferenceMissingError  # noqa: PLC0415
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 
-from core.datasets.rows import read_rows
 from core.intake import add_dataset
 from core.store.garbage import discard_unnamed
 from core.store.records import Dataset
+from service.dataset_rows import rows_of
 from service.problems import ProblemError
 from service.routes.dependencies import TheCaller, TheService
 from service.routes.uploads import UPLOADS, file_field, form_of, on_disk, text_field
@@ -91,10 +91,7 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
     """Some rows as they were read, to look at; wide rows come a few at a time."""
     with service.store.reading() as work:
         record = work.datasets.get(caller.tenant, id)
-    most = max(1, _MOST_NUMBERS // max(1, math.prod(record.x_shape)))
-    x, y = read_rows(
-        lambda first, last: service.store.artifacts.part(record.artifact, first, last), start, min(limit, most)
-    )
+    x, y = rows_of(service.store.artifacts, record, start, limit, most_numbers=_MOST_NUMBERS)
     return RowsAnswer(start=start, rows=record.rows, x=x.reshape(len(x), math.prod(x.shape[1:])).tolist(), y=y.tolist())
 
 

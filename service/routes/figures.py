@@ -8,10 +8,10 @@ from fastapi import APIRouter, Path, Response
 from numpy.typing import NDArray
 
 from core.certificate import Certificate
-from core.datasets.rows import read_rows
 from core.errors import NotFoundError
 from core.sets import Intervals
 from core.store.records import Dataset
+from service.dataset_rows import rows_of
 from service.figures.certificate import budget_figure, members_figure
 from service.figures.monitor import capital_figure
 from service.figures.progress import kl_figure, loss_figure
@@ -90,6 +90,4 @@ def _some_rows(service: Service, loaded: Loaded) -> tuple[NDArray[Any], NDArray[
             dataset: Dataset = work.datasets.get(loaded.tenant, certificate.dataset_id)
         except NotFoundError:
             raise ProblemError(409, "The calibration data were deleted, so there is nothing to draw.") from None
-    width = max(1, int(np.prod(dataset.x_shape)))
-    count = max(1, min(_ROWS, _MOST_NUMBERS // width))
-    return read_rows(lambda first, last: service.store.artifacts.part(dataset.artifact, first, last), 0, count)
+    return rows_of(service.store.artifacts, dataset, 0, _ROWS, most_numbers=_MOST_NUMBERS)

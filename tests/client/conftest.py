@@ -1,8 +1,5 @@
 """A server and a worker as processes, for everything here."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,23 +8,13 @@ import pytest
 
 from service.client import Client, Dataset, Model
 from tests.fit.problems import class_data, class_model
-from tests.service.server import Server, start_server
+from tests.service.server import Server, server_with_worker
 
 
 @pytest.fixture(scope="session")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("client")
-    server = start_server(home)
-    worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", "worker"],
-        env={**os.environ, "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    yield server
-    worker.terminate()
-    worker.wait(timeout=30)
-    server.stop()
+    with server_with_worker(tmp_path_factory.mktemp("client")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
 """A real server for tests: `certiset api` as a process, with a predictor of each task and keys of two tenants."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,22 @@ def start_server(home: Path, **settings: Any) -> Server:
 
     wait_until(up, 60, "the server")
     return server
+
+
+@contextlib.contextmanager
+def server_with_worker(home: Path) -> Iterator[Server]:
+    """The server, and a worker that fits what it is sent."""
+    server = start_server(home)
+    worker = subprocess.Popen(
+        [sys.executable, "-P", "-m", "worker"],
+        env={**os.environ, "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield server
+    worker.terminate()
+    worker.wait(timeout=30)
+    server.stop()
 
 
 def certified_in_the_mean(predictor: Predictor) -> Predictor:

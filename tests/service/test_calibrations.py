@@ -1,9 +1,6 @@
 """From upload to certificate over HTTP, through a real worker; and every refusal before anything is queued."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,26 +12,15 @@ import pytest
 
 from core.certificate import Certificate
 from tests.fit.problems import QUICK, class_data, class_model, toy_data
-from tests.service.server import Server, start_server
+from tests.service.server import Server, server_with_worker, start_server
 from tests.service.test_predict_set import npz
 from tests.worker.deployment import ENDLESS
 
 
 @pytest.fixture(scope="module")
 def with_worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("with-worker")
-    server = start_server(home)
-    environment = {**os.environ, "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"}
-    worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", "worker"],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    yield server
-    worker.terminate()
-    worker.wait(timeout=30)
-    server.stop()
+    with server_with_worker(tmp_path_factory.mktemp("with-worker")) as server:
+        yield server
 
 
 def uploaded(client: httpx.Client, rows: int = 600) -> dict[str, str]:
