@@ -17,6 +17,9 @@ _GRID_LEVELS = (-2.0, 0.0)
 """mean efficiencies from 0.01 to 1, as powers of ten"""
 _GRID_ROWS = 200
 _GRID_BISECTIONS = 24
+_REACHES = (-6, 40)
+"""powers of two that the grid may reach to"""
+_NEARLY = 1e-3
 _PLACES = 32.0
 
 
@@ -99,11 +102,11 @@ def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, ta
     """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
 
     Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
-    constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach. Targets only set
-    that reach, eight times their largest score plus one, so overfitting them does not crowd the grid below tau.
+    constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach, and reach is where
+    the sets of those inputs grow no more. Scores of tuning targets do not matter, so overfitting them does no harm.
     """
     prediction = predict_rows(scorer, theta, tuning)
-    reach = 8 * scorer.score.of_target(prediction, tuning.y).abs().max() + 1
+    reach = _reach(scorer, prediction, cap, tau)
     levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
     low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
     for _ in range(_GRID_BISECTIONS):
@@ -112,6 +115,13 @@ def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, ta
         low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
     above = torch.where(high >= tau, high, torch.full_like(high, torch.inf))
     return above.min().view(1)
+
+
+def _reach(scorer: Scorer, prediction: Prediction, cap: float, like: Tensor) -> Tensor:
+    """The first power of two at which the sets of these inputs have grown as far as they will, but for a thousandth."""
+    powers = torch.logspace(*_REACHES, _REACHES[1] - _REACHES[0] + 1, base=2, device=like.device, dtype=like.dtype)
+    means = (scorer.score.size(prediction, powers) / cap).clamp(max=1).mean(dim=1)
+    return torch.where(means >= means[-1] - _NEARLY, powers, powers[-1]).min()
 
 
 def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:
