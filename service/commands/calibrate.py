@@ -70,7 +70,7 @@ def _calibrate(options: argparse.Namespace, client: Client) -> int:
     )
     if options.detach:
         code = _say(started, options)
-        _how_to_watch(started.id)
+        _how_to_watch(started.id, options.url)
         return code
     return _wait(client, started, options)
 
@@ -121,7 +121,7 @@ def _wait(client: Client, started: Calibration, options: argparse.Namespace) -> 
     except KeyboardInterrupt:
         line.end()
         print("The calibration goes on.", file=sys.stderr)
-        _how_to_watch(started.id)
+        _how_to_watch(started.id, options.url)
         return INTERRUPTED
     line.end(progress_line(ended.model_dump()))
     if ended.status != "succeeded":
@@ -143,5 +143,6 @@ def _say(calibration: Calibration, options: argparse.Namespace) -> int:
     return 0
 
 
-def _how_to_watch(id: str) -> None:
-    print(f"Watch it with: certiset calibrate --watch {id}", file=sys.stderr)
+def _how_to_watch(id: str, url: str | None) -> None:
+    where = f" --url {url}" if url else ""
+    print(f"Watch it with: certiset calibrate --watch {id}{where}", file=sys.stderr)

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from html import escape
 
 BLUE, ORANGE, GREEN, GREY = "#3987d5", "#d9742b", "#2a9d74", "#8a8f98"
+PURPLE, RED, BROWN = "#8e63c7", "#c9463d", "#9a7b3f"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 34, 44
+_LEGEND_ROW = 18
 
 
 @dataclass
@@ -25,6 +27,12 @@ class Plot:
     y_range: tuple[float, float]
     width: int = 640
     height: int = 300
+    x_ticks: Sequence[float] = ()
+    """where the x axis is marked; round numbers if none are given"""
+    legend_rows: int = 1
+    """how many rows the names of the series may take"""
+    log_x: bool = False
+    """whether equal factors of x, not equal differences, are equally far apart"""
     _marks: list[str] = field(default_factory=list)
     _legend: list[tuple[str, str, str]] = field(default_factory=list)
 
@@ -37,7 +45,7 @@ class Plot:
             points = " ".join(f"{self._x(a):.1f},{self._y(b):.1f}" for a, b in part)
             dashed = f' stroke-dasharray="{dash}"' if dash else ""
             self._marks.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashed}/>')
-        self._named(label, colour, "line")
+        self._named(label, colour, dash or "line")
 
     def points(self, x: Sequence[float], y: Sequence[float], colour: str, label: str = "", radius: float = 3) -> None:
         self._marks += [
@@ -78,19 +86,24 @@ class Plot:
         at, bottom = self._x(x), self.height - _BOTTOM
         anchor, shift = ("end", -5) if at > self.width * 0.7 else ("start", 5)
         self._marks.append(
-            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{_TOP}" y2="{bottom}" stroke="{colour}" stroke-dasharray="5 4"/>'
-            f'<text x="{at + shift:.1f}" y="{_TOP + 12}" text-anchor="{anchor}" fill="currentColor">'
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{self._top}" y2="{bottom}" stroke="{colour}" '
+            f'stroke-dasharray="5 4"/>'
+            f'<text x="{at + shift:.1f}" y="{self._top + 12}" text-anchor="{anchor}" fill="currentColor">'
             f"{escape(label)}</text>"
         )
 
-    def svg(self) -> str:
+    def svg(self, background: str = "") -> str:
+        """The figure; with a background it stands by itself, dark on that colour, and not in the colours of a page."""
+        ground, colour = "", ""
+        if background:
+            ground, colour = f'<rect width="100%" height="100%" fill="{background}"/>', ' color="#1d2129"'
         name = "f" + hashlib.sha256(f"{self.title}{self._marks}".encode()).hexdigest()[:10]
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" role="img" '
-            f'aria-labelledby="{name}-title {name}-text" font-family="system-ui, sans-serif" font-size="12">'
+            f'aria-labelledby="{name}-title {name}-text" font-family="system-ui, sans-serif" font-size="12"{colour}>'
             f'<title id="{name}-title">{escape(self.title)}</title><desc id="{name}-text">{escape(self.description)}'
-            f'</desc><clipPath id="{name}-clip"><rect x="{_LEFT - 4}" y="{_TOP - 4}" '
-            f'width="{self.width - _LEFT - _RIGHT + 8}" height="{self.height - _TOP - _BOTTOM + 8}"/></clipPath>'
+            f'</desc>{ground}<clipPath id="{name}-clip"><rect x="{_LEFT - 4}" y="{self._top - 4}" '
+            f'width="{self.width - _LEFT - _RIGHT + 8}" height="{self.height - self._top - _BOTTOM + 8}"/></clipPath>'
             f'{self._axes()}<g clip-path="url(#{name}-clip)">{"".join(self._marks)}</g>{self._names()}</svg>'
         )
 
@@ -98,18 +111,24 @@ class Plot:
         if label:
             self._legend.append((label, colour, kind))
 
+    @property
+    def _top(self) -> int:
+        return _TOP + _LEGEND_ROW * (self.legend_rows - 1)
+
     def _x(self, value: float) -> float:
         low, high = self.x_range
+        if self.log_x:
+            low, high, value = math.log(low), math.log(high), math.log(value)
         return _LEFT + (value - low) / (high - low) * (self.width - _LEFT - _RIGHT)
 
     def _y(self, value: float) -> float:
         low, high = self.y_range
-        return self.height - _BOTTOM - (value - low) / (high - low) * (self.height - _TOP - _BOTTOM)
+        return self.height - _BOTTOM - (value - low) / (high - low) * (self.height - self._top - _BOTTOM)
 
     def _axes(self) -> str:
         bottom, right = self.height - _BOTTOM, self.width - _RIGHT
         parts = []
-        for tick in ticks(*self.x_range):
+        for tick in self.x_ticks or ticks(*self.x_range):
             at = self._x(tick)
             parts.append(f'<text x="{at:.1f}" y="{bottom + 17}" text-anchor="middle">{_number(tick)}</text>')
             parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{bottom}" y2="{bottom + 4}" stroke="currentColor"/>')
@@ -120,7 +139,7 @@ class Plot:
                 f'<line x1="{_LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}" stroke="currentColor" '
                 f'stroke-opacity="0.12"/>'
             )
-        middle = (_TOP + bottom) / 2
+        middle = (self._top + bottom) / 2
         return (
             f'<g fill="currentColor">{"".join(parts)}'
             f'<line x1="{_LEFT}" x2="{right}" y1="{bottom}" y2="{bottom}" stroke="currentColor"/>'
@@ -130,16 +149,20 @@ class Plot:
         )
 
     def _names(self) -> str:
-        parts, at = [], float(_LEFT)
+        parts, at, y = [], float(_LEFT), 14
         for label, colour, kind in self._legend:
-            if kind == "line":
-                mark = f'<line x1="{at}" x2="{at + 16}" y1="14" y2="14" stroke="{colour}" stroke-width="3"/>'
-            elif kind == "band":
-                mark = f'<rect x="{at}" y="9" width="16" height="10" fill="{colour}" fill-opacity="0.35"/>'
+            room = 40 + 6.6 * len(label)
+            if at + room > self.width and at > _LEFT:
+                at, y = float(_LEFT), y + _LEGEND_ROW
+            if kind == "band":
+                mark = f'<rect x="{at}" y="{y - 5}" width="16" height="10" fill="{colour}" fill-opacity="0.35"/>'
+            elif kind == "point":
+                mark = f'<circle cx="{at + 8}" cy="{y}" r="4" fill="{colour}"/>'
             else:
-                mark = f'<circle cx="{at + 8}" cy="14" r="4" fill="{colour}"/>'
-            parts.append(f'{mark}<text x="{at + 22}" y="18" fill="currentColor">{escape(label)}</text>')
-            at += 40 + 6.6 * len(label)
+                dash = f' stroke-dasharray="{kind}"' if kind != "line" else ""
+                mark = f'<line x1="{at}" x2="{at + 16}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="3"{dash}/>'
+            parts.append(f'{mark}<text x="{at + 22}" y="{y + 4}" fill="currentColor">{escape(label)}</text>')
+            at += room
         return "".join(parts)
 
 
