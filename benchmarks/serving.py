@@ -36,6 +36,7 @@ ROWS = 10_000
 CROWD = 50
 """connections"""
 _PORT = 8765
+_WINDOWS = 9
 
 
 def main() -> None:
@@ -91,15 +92,9 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
                 "predict_set_per_second": middle["predict_set"],
                 "ratio": middle["predict_set"] / middle["empty"],
             }
-        half = result[f"{CROWD}_connections"]["predict_set_per_second"] / 2
-        tails: dict[str, list[float]] = {"empty": [], "predict_set": []}
-        for _ in range(5):
-            for name, path in paths.items():
-                tails[name].append(1000 * run(path, 8, seconds, rate=half)["p99"])
-        for name in paths:
-            # Of five windows, since one pause of the machine decides a single one.
-            result[f"{name}_p99_ms"] = statistics.median(tails[name])
-        result["p99_ratio"] = result["predict_set_p99_ms"] / result["empty_p99_ms"]
+        full = {name: result[f"{CROWD}_connections"][f"{name}_per_second"] for name in paths}
+        result["half_load"] = tails(paths, {name: rate / 2 for name, rate in full.items()}, seconds)
+        result["same_rate"] = tails(paths, dict.fromkeys(paths, full["predict_set"] / 2), seconds)
         crowd = run(paths["predict_set"], CROWD, seconds)
         result["fifty_clients"] = {"per_second": crowd["rate"], "errors": crowd["errors"]}
         result["many_rows"] = {
@@ -111,6 +106,16 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
     finally:
         server.terminate()
         server.wait()
+
+
+def tails(paths: dict[str, str], rates: dict[str, float], seconds: float) -> dict[str, float]:
+    """The 99th percentile of each path at its rate: the median of many windows, since a pause decides a single one."""
+    found: dict[str, list[float]] = {name: [] for name in paths}
+    for _ in range(_WINDOWS):
+        for name, path in paths.items():
+            found[name].append(1000 * run(path, 8, seconds, rate=rates[name])["p99"])
+    middle = {f"{name}_p99_ms": statistics.median(windows) for name, windows in found.items()}
+    return middle | {"ratio": middle["predict_set_p99_ms"] / middle["empty_p99_ms"]}
 
 
 def store_predictor(home: Path, backbone: str, shape: tuple[int, ...]) -> tuple[str, Predictor]:
