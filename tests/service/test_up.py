@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import httpx
@@ -19,13 +20,6 @@ def start(home: Path, port: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def healthy(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
-
-
 def command_of(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
@@ -37,25 +31,47 @@ def worker_of(up: int) -> int | None:
     return next((pid for pid in children_of(up) if command_of(pid).rstrip().endswith("-m worker")), None)
 
 
+def ready(up: subprocess.Popen[str], port: int) -> str:
+    """What it has printed up to the line that it prints once, when the API answers."""
+    printed: list[str] = []
+
+    def read() -> None:
+        assert up.stdout is not None
+        for line in up.stdout:
+            printed.append(line)
+            if f"http://127.0.0.1:{port}." in line:
+                return
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(90)
+    text = "".join(printed)
+    assert not reader.is_alive(), f"no address after 90 seconds, only: {text}"
+    assert f"certiset is at http://127.0.0.1:{port}. Ctrl-C stops it." in text
+    return text
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
     printed = []
     for _ in range(2):
         port = free_port()
         up = start(tmp_path, port)
-        wait_until(lambda port=port: healthy(port), 60, "the API")  # type: ignore[misc]
-        wait_until(lambda up=up: worker_of(up.pid) is not None, 30, "the worker")  # type: ignore[misc]
-        children = children_of(up.pid)
-        assert len(children) == 2
-        up.send_signal(number)
-        text, _ = up.communicate(timeout=60)
-        assert up.returncode == 0, text
+        try:
+            before = ready(up, port)
+            assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+            wait_until(lambda up=up: worker_of(up.pid) is not None, 30, "the worker")  # type: ignore[misc]
+            children = children_of(up.pid)
+            assert len(children) == 2
+        finally:
+            up.send_signal(number)
+            after, _ = up.communicate(timeout=60)
+        assert up.returncode == 0, before + after
         assert not any(alive(child) for child in children)
-        printed.append(text)
+        printed.append(before + after)
     key = (tmp_path / "key").read_text().strip()
     assert key in printed[0]
     assert key not in printed[1]
-    assert f"http://127.0.0.1:{port}" in printed[1]
 
 
 def test_up_starts_a_worker_again_that_was_killed(tmp_path: Path) -> None:
