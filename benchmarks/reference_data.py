@@ -1,13 +1,13 @@
 """The like-for-like data, where they are at hand: exactly what the authors' code was measured on."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.evidence.problem import Problem
 from core.models import Model
 
 _ROOT = Path(__file__).parent.parent
@@ -15,24 +15,17 @@ RESULTS = _ROOT / "docs" / "results"
 """where benchmarks keep what they measured"""
 
 
+FILES = ("toy.npz", "mnist_features.npz")
+
+
 class ReferenceMissingError(RuntimeError):
     """The reference data are not on this machine."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    name: str
-    model: Model
-    x: NDArray[Any]
-    y: NDArray[Any]
-    test_x: NDArray[Any]
-    test_y: NDArray[Any]
 
 
 def reference_folder(given: Path | None = None) -> Path:
     """The one that is given, or where CERTISET_REFERENCE says, or beside the project."""
     folder = given or Path(os.environ.get("CERTISET_REFERENCE", _ROOT.parent / "shared" / "reference"))
-    if not (folder / "toy.npz").exists():
+    if not all((folder / name).is_file() for name in FILES):
         raise ReferenceMissingError(f"There are no reference data in {folder}: set CERTISET_REFERENCE to their folder.")
     return folder
 

@@ -1,0 +1,33 @@
+"""Our fit, and the standard method, as a user would run them."""
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from benchmarks.evidence.measuring import Measured, of_predictor
+from benchmarks.evidence.problem import ALPHA, DELTA, Problem
+from core.bounds import TooFewPointsError
+from core.fit import fit
+
+
+def fitted(name: str, problem: Problem, *, seed: int, **options: Any) -> Measured:
+    """By `core.fit.fit` with these options, all others by default."""
+    start = time.process_time()
+    predictor = fit(
+        problem.model, problem.x, problem.y, alpha=ALPHA, delta=DELTA, seed=seed, allow_missing_classes=True, **options
+    )
+    return of_predictor(name, problem, predictor, time.process_time() - start)
+
+
+def standard(problem: Problem, seed: int) -> list[Measured]:
+    """The score as it is, all points to calibrate; by each of Vovk's bounds that so many points allow."""
+    found = []
+    for bound in ("2a", "2b"):
+        with suppress(TooFewPointsError):
+            found.append(fitted(f"standard_{bound}", problem, seed=seed, method="standard", bound=f"vovk_{bound}"))
+    return found
+
+
+def ours(problem: Problem, seed: int, split: float, name: str = "ours", **options: Any) -> Measured:
+    """The default fit: per-draw certificates, prior tuned by a proper score and by size, steps where they pay."""
+    return fitted(name, problem, seed=seed, prior={"split": split, **options.pop("prior", {})}, **options)
