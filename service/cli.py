@@ -8,12 +8,26 @@ from typing import NoReturn
 
 from service.commands.errors import BAD_INPUT, INTERRUPTED, CommandError
 
-COMMANDS = (
-    *("up", "demo", "data"),
-    *("datasets", "models", "calibrate", "predict", "certificates", "verify", "budget"),
-    *("api", "worker", "migrate", "keys", "jobs", "bench", "reproduce"),
-)
-"""those to begin with, those for daily use, and those for operators"""
+COMMANDS = {
+    "up": "run API and worker, in the foreground",
+    "demo": "train, calibrate and serve two small problems, and show it all",
+    "data": "write public data as files that are ready for upload",
+    "datasets": "upload, list and delete calibration data",
+    "models": "upload and list models",
+    "calibrate": "calibrate a model on a dataset, with a live bar",
+    "predict": "ask for prediction sets",
+    "certificates": "list, show, download and verify certificates",
+    "verify": "check a certificate by its own numbers, offline",
+    "budget": "KL budgets and usable ranks for a calibration size",
+    "api": "serve HTTP, in the foreground",
+    "worker": "run calibrations, in the foreground",
+    "migrate": "bring the database to this version's schema",
+    "keys": "make, list and revoke API keys",
+    "jobs": "list, watch, cancel and retry calibrations",
+    "bench": "measure speed, as ratios within one run",
+    "reproduce": "make the published evidence again",
+}
+"""those to begin with, those for daily use, and those for operators, each in a few words"""
 _EXAMPLES = """examples:
   certiset up
   certiset calibrate --dataset calibration.npz --model mod-01jd... --alpha 0.1
@@ -32,8 +46,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
 
 
-def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Of all commands, or, for arguments that begin with one, of that alone: the others need not be loaded."""
+def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """For these arguments: of the command that they begin with, or else of all by name, with none of them loaded."""
     parser = _Parser(
         prog="certiset",
         description="Prediction sets with certificates of coverage and size.",
@@ -41,8 +55,12 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for command in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        importlib.import_module(f"service.commands.{command}").register(subparsers)
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if first in COMMANDS:
+        importlib.import_module(f"service.commands.{first}").register(subparsers)
+        return parser
+    for command, sentence in COMMANDS.items():
+        subparsers.add_parser(command, help=sentence)
     return parser
 
 

@@ -13,8 +13,8 @@ convex in q, so the set is an interval around s/t.
 """
 
 import math
+from collections.abc import Callable
 
-from scipy.optimize import brentq
 from scipy.special import betaln
 
 from core.bounds.domain import count, open_unit
@@ -36,6 +36,19 @@ def miscoverage_interval(outcomes: int, misses: int, eta: float) -> tuple[float,
         return mixture - (s * math.log(q) if s else 0.0) - ((t - s) * math.log1p(-q) if t > s else 0.0)
 
     smallest, largest, middle = 1e-300, 1.0 - 2.0**-53, s / t
-    low = brentq(excess, smallest, middle, xtol=1e-15) if s and excess(smallest) > 0 else 0.0
-    high = brentq(excess, middle, largest, xtol=1e-15) if s < t and excess(largest) > 0 else 1.0
-    return float(low), float(high)
+    low = _crossing(excess, outside=smallest, inside=middle) if s and excess(smallest) > 0 else 0.0
+    high = _crossing(excess, outside=largest, inside=middle) if s < t and excess(largest) > 0 else 1.0
+    return low, high
+
+
+def _crossing(excess: Callable[[float], float], outside: float, inside: float) -> float:
+    """Where the excess ends, by bisection down to neighbouring floats or 1e-15; never inside the interval."""
+    while abs(outside - inside) > 1e-15:
+        middle = 0.5 * (outside + inside)
+        if middle in (outside, inside):
+            break
+        if excess(middle) > 0:
+            outside = middle
+        else:
+            inside = middle
+    return outside

@@ -13,11 +13,11 @@ from core.store.database import Database
 from core.store.datasets import Datasets
 from core.store.keys import ApiKeys
 from core.store.leases import Leases
-from core.store.migrating import migrate, require_current
 from core.store.models import Models
 from core.store.outcomes import Outcomes
 from core.store.predictors import Predictors
 from core.store.reports import Reports
+from core.store.schema import is_current, require_current
 
 
 class Transaction:
@@ -47,10 +47,12 @@ class Store:
         """Opened with the schema of this version: the embedded database is migrated, any other must have been."""
         store = cls(settings)
         try:
-            if settings.embedded_database:
-                migrate(store.database)
-            else:
+            if not settings.embedded_database:
                 require_current(store.database)
+            elif not is_current(store.database):
+                from core.store.migrating import migrate  # noqa: PLC0415 (Alembic is slow to load, and seldom needed)
+
+                migrate(store.database)
         except BaseException:
             store.close()
             raise

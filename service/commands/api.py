@@ -19,7 +19,6 @@ exit codes: 0 stopped, 2 bad input
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "api",
-        help="serve HTTP, in the foreground",
         description="Serves HTTP. On the embedded default, bound to this machine, the first start makes a key, prints "
         "it and keeps it in HOME/key; otherwise make keys with 'certiset keys create'.",
         epilog=_EXAMPLES,

@@ -34,7 +34,6 @@ exit codes: 0 all ran, 1 one of them failed, 2 bad input
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "bench",
-        help="measure speed, as ratios within one run",
         description="Runs all benchmarks, or those that are named, one after the other. Some take many minutes.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -46,7 +46,6 @@ class Row:
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "budget",
-        help="KL budgets and usable ranks for a calibration size",
         description="For each empirical miscoverage alpha_hat: the calibration rank k and the KL budget, in nats, that "
         "each bound leaves a posterior while it promises a miscoverage of at most alpha with probability 1 - delta.",
         epilog=_EXAMPLES,

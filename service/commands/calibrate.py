@@ -30,7 +30,6 @@ _NAMED = ("alpha", "delta", "gamma", "method", "guarantee", "bound", "members", 
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "calibrate",
-        help="calibrate a model on a dataset, with a live bar",
         description="Queues a fit, shows its progress, and ends with the certificate's sentence and the predictor.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

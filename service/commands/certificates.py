@@ -21,7 +21,6 @@ _EXAMPLES = f"""examples:
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "certificates",
-        help="list, show, download and verify certificates",
         description="Certificates: what a predictor's sets are promised to contain, and how large they are.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

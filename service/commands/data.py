@@ -25,7 +25,6 @@ exit codes: 0 done, 2 bad input, or MNIST cannot be fetched
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "data",
-        help="write public data as files that are ready for upload",
         description="Writes calibration data to a .npz file: fetched by torchvision, or from a folder.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -20,7 +20,6 @@ _EXAMPLES = f"""examples:
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "datasets",
-        help="upload, list and delete calibration data",
         description="Calibration data: files with inputs x and truths y that no model was trained on.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

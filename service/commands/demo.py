@@ -36,7 +36,6 @@ _PATIENCE_SECONDS = 120.0
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "demo",
-        help="train, calibrate and serve two small problems, and show it all",
         description="Trains two small models, uploads calibration data, fits by three methods with live bars, prints "
         "the certificates as sentences and a table of what was promised and what was measured.",
         epilog=_EXAMPLES,

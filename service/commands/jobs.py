@@ -31,7 +31,6 @@ _POLL_SECONDS = 0.25
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "jobs",
-        help="list, watch, cancel and retry calibrations",
         description="Calibrations of all tenants, read from the database: for operators.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -29,7 +29,6 @@ exit codes: 0 done, 2 bad input, or the database cannot be reached
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "keys",
-        help="make, list and revoke API keys",
         description="API keys: who may read, write and administer.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

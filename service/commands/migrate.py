@@ -22,7 +22,6 @@ exit codes: 0 done, 2 bad input, or the database cannot be reached
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "migrate",
-        help="bring the database to this version's schema",
         description="Creates or upgrades the tables. Safe to run twice, and from several machines at once: the first "
         "one does the work and the others wait. The embedded SQLite database is migrated without being asked.",
         epilog=_EXAMPLES,

@@ -22,7 +22,6 @@ _EXAMPLES = f"""examples:
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "models",
-        help="upload and list models",
         description="Models: a manifest that says what goes in and comes out, and the weights.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

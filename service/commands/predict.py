@@ -26,7 +26,6 @@ _EXAMPLES = f"""examples:
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "predict",
-        help="ask for prediction sets",
         description="The set for one input, or for each row of a file, with the member that gave it.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

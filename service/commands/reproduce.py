@@ -40,7 +40,6 @@ exit codes: 0 done, 1 failed, 2 bad input, or the data are not there, 130 interr
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "reproduce",
-        help="make the published evidence again",
         description="Runs an experiment, writes JSON, pages and figures, and prints the tables.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -27,7 +27,6 @@ exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 bad input, or the API ended by its
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "up",
-        help="run API and worker, in the foreground",
         description="Starts the HTTP service and a worker on the embedded default: no Redis, no PostgreSQL, no Docker. "
         "The first start makes a key, prints it, keeps it in HOME/key, and offers the demo.",
         epilog=_EXAMPLES,

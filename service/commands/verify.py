@@ -25,7 +25,6 @@ exit codes: 0 every check passed, 1 some check failed, 2 the file is not a certi
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "verify",
-        help="check a certificate by its own numbers, offline",
         description="Recomputes every promise of a certificate from the numbers that it states, and checks its "
         "signature if there is one; only with --key does that say who issued it. FILE is a certificate, or the "
         "predictor.json of a saved predictor.",

@@ -20,7 +20,6 @@ exit codes: 0 stopped, 2 bad input
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "worker",
-        help="run calibrations, in the foreground",
         description="Runs a worker: one fit at a time on every GPU that is visible, or on the CPU.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -73,20 +73,24 @@ def test_databases_are_the_ones_that_the_settings_name(services: Any) -> None:
     assert compose()["networks"]["inside"]["internal"] is True
 
 
+def _parsed(command: list[str]) -> Any:
+    return build_parser(command).parse_args(command)
+
+
 def test_commands_are_ones_that_the_command_line_has(services: Any) -> None:
     assert _last("ENTRYPOINT") == ["certiset"]
     for name in OURS:
-        assert build_parser().parse_args(services[name]["command"]).command == name
-    build_parser().parse_args(_last("CMD"))
+        assert _parsed(services[name]["command"]).command == name
+    _parsed(_last("CMD"))
 
 
 def test_ports_agree(services: Any) -> None:
-    options = build_parser().parse_args(services["api"]["command"])
+    options = _parsed(services["api"]["command"])
     assert options.host == "0.0.0.0"
     assert services["api"]["ports"] == [f"127.0.0.1:8000:{options.port}"]
     assert _last("EXPOSE") == [str(options.port)]
     assert f"http://127.0.0.1:{options.port}/healthz" in _last("HEALTHCHECK")[-1]
-    default = build_parser().parse_args(_last("CMD"))
+    default = _parsed(_last("CMD"))
     assert (default.host, default.port) == (options.host, options.port)
 
 

@@ -81,7 +81,7 @@ def _command(services: dict[str, Any], options: argparse.Namespace) -> None:
     program, *rest = words
     if options.service in ("api", "worker", "migrate"):
         if program == "certiset":
-            build_parser().parse_args(rest)
+            build_parser(rest).parse_args(rest)
             return
         home = service["volumes"][0].split(":")[1]
         if program == "tar" and rest[rest.index("-C") + 1] == home:
