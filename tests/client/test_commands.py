@@ -279,8 +279,6 @@ def test_bench_knows_every_benchmark_and_no_other(shell: Shell) -> None:
 
 def test_bench_runs_what_is_named(shell: Shell) -> None:
     assert "== bounds" in shell("bench", "bounds")
-    (ran,) = shell.json("bench", "bounds")
-    assert (ran["name"], ran["exit_code"]) == ("bounds", 0)
     shell.environment["CERTISET_REFERENCE"] = str(shell.folder)
     (ran,) = shell.json("bench", "fit_speed", code=1)
-    assert ran["exit_code"] == 1
+    assert (ran["name"], ran["exit_code"]) == ("fit_speed", 1)

@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.servers import children_of, free_port, wait_until
 from tests.worker.deployment import alive, kill
@@ -51,10 +50,9 @@ def ready(up: subprocess.Popen[str], port: int) -> str:
     return text
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
+def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path) -> None:
     printed = []
-    for _ in range(2):
+    for number in (signal.SIGINT, signal.SIGTERM):
         port = free_port()
         up = start(tmp_path, port)
         try:

@@ -2,19 +2,21 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import redis
 
 from core.settings import Settings
-from tests.servers import REDIS, missing, postgres_database
+from tests.servers import REDIS, PrivateRedis, missing, postgres_database
 from tests.worker.deployment import Deployment
 
 FAST = {"lease_seconds": 2.0, "sweep_seconds": 0.2, "message_seconds": 2.0, "retry_seconds": 0.1, "threads": 1}
+KINDS = ["embedded", "production"]
 
 
-@pytest.fixture(params=["embedded", "production"])
+@pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -31,16 +33,23 @@ def settings(kind: str, tmp_path: Path, worker_id: str) -> Iterator[Settings]:
         client.flushdb()
     except redis.ConnectionError:
         missing(f"No Redis at {REDIS} (CERTISET_TEST_REDIS_URL).")
-    with postgres_database() as url:
-        yield Settings(
-            home=tmp_path / "home",
-            database_url=url,
-            broker_url=f"{REDIS}/{number}",
-            artifacts_url=f"file://{tmp_path}/files-{uuid.uuid4().hex[:8]}",
-            **FAST,  # type: ignore[arg-type]
-        )
+    with production(tmp_path, f"{REDIS}/{number}") as made:
+        yield made
     client.flushdb()
     client.close()
+
+
+@contextmanager
+def production(folder: Path, broker_url: str) -> Iterator[Settings]:
+    """With a new database on the machine's PostgreSQL."""
+    with postgres_database() as url:
+        yield Settings(
+            home=folder / "home",
+            database_url=url,
+            broker_url=broker_url,
+            artifacts_url=f"file://{folder}/files-{uuid.uuid4().hex[:8]}",
+            **FAST,  # type: ignore[arg-type]
+        )
 
 
 @pytest.fixture
@@ -48,3 +57,32 @@ def deployment(settings: Settings, tmp_path: Path) -> Iterator[Deployment]:
     made = Deployment(settings, tmp_path / "worker.log")
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """With one worker that runs already. Loading PyTorch takes seconds, and most tests can do without a new worker."""
+    folder = tmp_path_factory.mktemp(str(request.param))
+    if request.param == "embedded":
+        yield from _with_worker(Settings(home=folder / "home", **FAST), folder)  # type: ignore[arg-type]
+        return
+    own_redis = PrivateRedis()
+    own_redis.start()
+    with production(folder, own_redis.url) as settings:
+        yield from _with_worker(settings, folder)
+    own_redis.stop()
+
+
+def _with_worker(settings: Settings, folder: Path) -> Iterator[Deployment]:
+    made = Deployment(settings, folder / "worker.log")
+    made.start_worker()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def running(started: Deployment) -> Iterator[Deployment]:
+    """The same for one test, which leaves it no unfinished work behind."""
+    yield started
+    started.cancel_everything()
+    assert started.workers[0].poll() is None, started.log.read_text()[-3000:]

@@ -111,9 +111,22 @@ class Deployment:
         self.queue.close()
         self.store.close()
 
-    def assert_nothing_left_over(self, predictors: int) -> None:
+    def cancel_everything(self) -> None:
+        with self.store.writing() as work:
+            left = [job for job in work.calibrations.list(TENANT, limit=1000).items if job.status not in FINISHED]
+            for job in left:
+                work.calibrations.cancel(job.id)
+        for job in left:
+            self.wait(job)
+
+    @property
+    def predictors(self) -> int:
         with self.store.reading() as work:
-            assert len(work.predictors.list(TENANT, limit=1000).items) == predictors
+            return len(work.predictors.list(TENANT, limit=1000).items)
+
+    def assert_nothing_left_over(self, predictors: int) -> None:
+        assert self.predictors == predictors
+        with self.store.reading() as work:
             assert len(work.certificates.list(TENANT, limit=1000).items) == predictors
         # A writer killed half way leaves a temporary file, which the sweeper removes with age; named ones never.
         assert [file for file in orphans(self.store, older_than=-60) if file.sha256 is not None] == []

@@ -52,6 +52,7 @@ def survive_kills(deployment: Deployment, rounds: int) -> None:
     assert all(file.sha256 is None for file in collect_garbage(deployment.store, older_than=-60))
 
 
+@pytest.mark.parametrize("kind", ["production"], indirect=True)
 def test_kills_at_random_moments_lose_and_double_nothing(deployment: Deployment) -> None:
     survive_kills(deployment, rounds=3)
 
@@ -174,7 +175,7 @@ def test_postgresql_that_restarts_in_the_middle_of_a_fit(tmp_path: Path) -> None
         worker = deployment.start_worker()
         # Away for less than a lease: the attempt goes on. Away for more: it is given up and another one made.
         for seed, away in ((0, 0.0), (1, 3.5)):
-            calibration = deployment.submit({**LONG, "prior": {"steps": 4000}}, seed=seed)
+            calibration = deployment.submit({**LONG, "prior": {"steps": 2500}}, seed=seed)
             deployment.wait_until_fitting(calibration)
             server.stop()
             time.sleep(away)
