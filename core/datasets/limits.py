@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from core.errors import DataError
 
+MORE_MEMORY = "The file needs more memory than there is: calibrate on a random part of the rows."
+
 
 @dataclass(frozen=True)
 class Limits:

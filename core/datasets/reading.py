@@ -6,9 +6,9 @@ from pathlib import Path
 from core.datasets.arrays import DatasetArrays
 from core.datasets.csv_file import read_csv
 from core.datasets.json_file import read_json
-from core.datasets.limits import Limits
+from core.datasets.limits import MORE_MEMORY, Limits
 from core.datasets.npz_file import read_npz
-from core.datasets.parquet_file import read_parquet
+from core.datasets.parquet_process import read_parquet
 from core.errors import DataError, FileKindError
 
 Reader = Callable[[Path, str, Limits], DatasetArrays]
@@ -29,4 +29,4 @@ def read_dataset(file: Path, filename: str, target: str = "y", limits: Limits | 
     try:
         return KINDS[kind](file, target, limits or Limits())
     except MemoryError:
-        raise DataError("The file needs more memory than there is: calibrate on a random part of the rows.") from None
+        raise DataError(MORE_MEMORY) from None

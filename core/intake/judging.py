@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from core.confining import confine
 from core.errors import ModelError
 
 _SECONDS = 60
@@ -39,11 +40,7 @@ def judge(manifest: dict[str, Any], weights: Path | None, onnx: Path | None) -> 
 
 
 def main() -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # noqa: PLC0415 (not on Windows)
-
-        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    confine(_BYTES, _SECONDS)
     from core.models import Model  # noqa: PLC0415
 
     asked = json.load(sys.stdin)

@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 from safetensors.numpy import save
 
+from tests.datasets.parquet import CONTRADICTORY, NAMELESS, with_footer
 from tests.service.server import Server
 from tests.service.test_predict_set import npz
 
@@ -68,6 +69,8 @@ HOSTILE: dict[str, tuple[str, bytes, int]] = {
     "huge integers": ("d.json", b'{"x": [[1], [' + b"9" * 1000 + b']], "y": [0, 1]}', 422),
     "broken utf-8": ("d.csv", b"a,y\n\xff\xfe,1\n", 422),
     "truncated parquet": ("d.parquet", b"PAR1\x00\x00\x00\x00PAR1", 422),
+    "parquet that aborts its library": ("d.parquet", with_footer(CONTRADICTORY), 422),
+    "parquet with a broken name": ("d.parquet", with_footer(NAMELESS), 422),
     "deep json": ("d.json", b"[" * 50_000, 422),
     "an executable": ("d.exe", b"MZ", 415),
     "no name": ("", b"x", 422),
