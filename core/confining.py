@@ -4,9 +4,15 @@ import contextlib
 
 
 def confine(memory: int, seconds: int) -> None:
-    """So many bytes of address space and seconds of CPU time at most, where the system can be asked for that."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # noqa: PLC0415 (not on Windows)
+    """So many bytes of address space and seconds of CPU time at most, and no image of memory on disk if it breaks.
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    Where the system cannot be asked for that, nothing happens.
+    """
+    try:
+        import resource  # noqa: PLC0415 (not on Windows)
+    except ImportError:
+        return
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_CPU: seconds, resource.RLIMIT_AS: memory}
+    for what, limit in limits.items():
+        with contextlib.suppress(ValueError, OverflowError, OSError):
+            resource.setrlimit(what, (limit, limit))
