@@ -93,7 +93,16 @@ class Settings:
 
     @property
     def database(self) -> str:
-        return self.database_url or f"sqlite:///{self.home.absolute() / 'certiset.db'}"
+        return self.database_url or f"sqlite:///{self._default_file}"
+
+    @property
+    def embedded_file(self) -> Path | None:
+        """Of the default database."""
+        return self._default_file if self.embedded_database else None
+
+    @property
+    def _default_file(self) -> Path:
+        return self.home.absolute() / "certiset.db"
 
     @property
     def artifacts(self) -> str:

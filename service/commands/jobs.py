@@ -12,7 +12,7 @@ from core.store import Store
 from core.store.errors import TRANSIENT
 from core.store.records import FINISHED, STATUSES, Calibration
 from service.commands.errors import CommandError
-from service.commands.settings import add_home, open_store, read_settings
+from service.commands.settings import add_home, open_existing_store, read_settings
 from service.progress_bar import progress_line
 from service.queue import TaskQueue
 from service.shapes import calibration_json
@@ -56,7 +56,7 @@ def register(subparsers: Any) -> None:
 
 def _runner(action: Callable[[argparse.Namespace, Store], int]) -> Callable[[argparse.Namespace], int]:
     def run(options: argparse.Namespace) -> int:
-        store = open_store(read_settings(options))
+        store = open_existing_store(read_settings(options))
         try:
             return action(options, store)
         except CertisetError as error:

@@ -11,7 +11,7 @@ from core.store.keys import SCOPES
 from service.access.keys import DEFAULT_TENANT, KeyRing
 from service.access.secret import derive, read_secret
 from service.commands.errors import CommandError
-from service.commands.settings import add_home, open_store, read_settings
+from service.commands.settings import add_home, open_existing_store, open_store, read_settings
 from service.shapes import instant
 
 _EXAMPLES = """examples:
@@ -49,7 +49,7 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     settings = read_settings(options)
-    store = open_store(settings)
+    store = open_store(settings) if options.act is _create else open_existing_store(settings)
     try:
         ring = KeyRing(store, derive(read_secret(settings.secret), "api keys"))
         options.act(options, store, ring)

@@ -35,3 +35,13 @@ def open_store(settings: Settings) -> Store:
         raise CommandError(f"The database cannot be reached: {first_line(error)}") from None
     except OSError as error:
         raise CommandError(f"{error.filename or settings.home} cannot be used: {error.strerror}.") from None
+
+
+def open_existing_store(settings: Settings) -> Store:
+    """For commands that look at what is there: in a folder with nothing in it they make nothing."""
+    file = settings.embedded_file
+    if file is not None and not file.exists():
+        raise CommandError(
+            f"There is no certiset in {settings.home}: name its folder with --home, or start one with 'certiset up'."
+        )
+    return open_store(settings)

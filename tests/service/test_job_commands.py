@@ -23,12 +23,30 @@ def test_migrate_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_jobs_of_an_empty_deployment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = ["--home", str(tmp_path)]
+    assert main(["migrate", *home]) == 0
+    capsys.readouterr()
     assert main(["jobs", "list", *home]) == 0
     assert capsys.readouterr().out == "There are no calibrations.\n"
     for action in ("show", "watch", "cancel", "retry"):
         assert main(["jobs", action, "cal-1", *home]) == 2
         assert capsys.readouterr().err == "certiset jobs: There is no calibration cal-1.\n"
     assert main(["jobs", "list", "--limit", "0", *home]) == 2
+
+
+@pytest.mark.parametrize(
+    "words", [["jobs", "list"], ["jobs", "show", "cal-1"], ["keys", "list"], ["keys", "revoke", "k"]]
+)
+def test_looking_at_the_wrong_folder_makes_nothing_there(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty"
+    assert main([*words, "--home", str(empty)]) == 2
+    said = capsys.readouterr().err
+    assert said == (
+        f"certiset {words[0]}: There is no certiset in {empty}: "
+        "name its folder with --home, or start one with 'certiset up'.\n"
+    )
+    assert not empty.exists()
 
 
 @pytest.mark.parametrize(
@@ -49,6 +67,7 @@ def test_a_wrong_setting_is_named(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
+    assert main(["migrate", "--home", str(tmp_path)]) == 0
     monkeypatch.setenv(f"CERTISET_{name}", value)
     assert main(["jobs", "list", "--home", str(tmp_path)]) == 2
     assert words in capsys.readouterr().err
