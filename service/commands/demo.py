@@ -14,7 +14,7 @@ from service.client import Client, UnreachableError
 from service.client.defaults import default_key
 from service.commands.addresses import port_number
 from service.commands.connection import explained, print_json
-from service.commands.errors import NO_SERVER, CommandError
+from service.commands.errors import INTERRUPTED, NO_SERVER, CommandError
 from service.commands.settings import add_home, read_settings
 from service.commands.together import run_together
 from service.commands.up import prepare
@@ -28,7 +28,8 @@ _EXAMPLES = """examples:
 Without --url the demo uses the server at this machine's port, or starts one as 'certiset up' does and lets it run on. A
 second demo finds the fits of the first. No network is needed: the toy is generated, the digits are scikit-learn's.
 
-exit codes: 0 done, 1 a fit failed, 2 bad input or refused by the server, 3 the server cannot be reached
+exit codes: 0 done, 1 a fit failed, 2 bad input or refused by the server, 3 the server cannot be reached, 130 Ctrl-C
+before it was done
 """
 _PATIENCE_SECONDS = 120.0
 
@@ -92,7 +93,8 @@ def _serve_and_show(options: argparse.Namespace, settings: Settings, url: str) -
         if key is None:
             raise CommandError("No key is known here: make one with 'certiset keys create', and give it as --key.")
         demo = DemoAlongside(url, key, arguments, ends_all=options.exit)
-        return run_together(settings, "127.0.0.1", options.port, demo)
+        code = run_together(settings, "127.0.0.1", options.port, demo)
+        return INTERRUPTED if demo.cut_off else code
 
 
 def _key(options: argparse.Namespace, settings: Settings, url: str) -> str | None:

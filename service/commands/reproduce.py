@@ -26,7 +26,7 @@ _EXAMPLES = (
 examples:
   certiset reproduce all --quick --data MNIST_FOLDER
   certiset reproduce mnist --data MNIST_FOLDER --output docs/results
-  certiset reproduce reference --data ../shared/reference --json
+  certiset reproduce reference --data REFERENCE_FOLDER --json
 
 Full sweeps take from minutes (theory, steps, tabular) to an hour (mnist). What is done is kept in OUTPUT/work: a sweep
 that was interrupted goes on from there. Data folders: the four idx files for mnist (without --data torchvision fetches

@@ -15,6 +15,8 @@ class DemoAlongside:
 
     def __init__(self, url: str, key: str, arguments: list[str], *, ends_all: bool) -> None:
         self._ends_all = ends_all
+        self.cut_off = False
+        """whether it was ended before it was done"""
         self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
             [sys.executable, "-P", "-m", "service", "demo", "--url", url, "--patient", *arguments],
             env={**os.environ, f"{PREFIX}KEY": key},
@@ -35,6 +37,7 @@ class DemoAlongside:
 
     def close(self) -> None:
         if self._process is not None:
+            self.cut_off = self._process.poll() is None
             end(self._process)
             self._process = None
 
