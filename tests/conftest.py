@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import signal
 
 import torch
 from hypothesis import settings
@@ -11,3 +12,7 @@ settings.load_profile("certiset")
 
 # The suite runs in one process a core; more threads than that only wait for each other.
 torch.set_num_threads(1)
+
+# A shell lets what runs in the background ignore Ctrl-C, and so would every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

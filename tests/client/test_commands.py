@@ -210,6 +210,8 @@ def test_ctrl_c_stops_the_watching_and_not_the_fit(shell: Shell, inputs: tuple[D
         assert f"The calibration goes on.\nWatch it with: certiset calibrate --watch {id}\n" in errors
         assert "Traceback" not in errors
     finally:
+        process.kill()
+        process.communicate()
         for id in running(client, "ctrl-c"):
             client.calibrations.cancel(id)
 
