@@ -2,12 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.evidence.problem import Problem
+from benchmarks.evidence.mnist_data import head_model
+from benchmarks.evidence.problem import Problem, head_weights
 from core.models import Model
 
 _ROOT = Path(__file__).parent.parent
@@ -39,7 +38,7 @@ def toy(rows: int, folder: Path | None = None) -> Problem:
                 "input_shape": [1],
                 "head": {"kind": "mlp", "widths": [1, 64, 64, 1], "activation": "relu"},
             },
-            _head(data),
+            head_weights(data),
         )
         x, y = data[f"cal{rows}_x"], data[f"cal{rows}_y"]
         return Problem(f"toy N = {rows}", model, x, y, data["test_x"], data["test_y"])
@@ -47,20 +46,6 @@ def toy(rows: int, folder: Path | None = None) -> Problem:
 
 def mnist(rows: int, seed: int, folder: Path | None = None) -> Problem:
     with np.load(reference_folder(folder) / "mnist_features.npz", allow_pickle=False) as data:
-        model = Model.from_manifest(
-            {
-                "name": "corrupted mnist head",
-                "task": "classification",
-                "classes": 10,
-                "input_shape": [400],
-                "head": {"kind": "mlp", "widths": [400, 120, 84, 10], "activation": "sigmoid"},
-            },
-            _head(data),
-        )
         order, x, y = data[f"perm_{seed}"], data["features"], data["y"]
         fitted, tested = order[:rows], order[5000:6000]
-        return Problem(f"MNIST N = {rows}, seed {seed}", model, x[fitted], y[fitted], x[tested], y[tested])
-
-
-def _head(data: Any) -> dict[str, NDArray[Any]]:
-    return {name: data[name] for name in data if name.startswith("head.")}
+        return Problem(f"MNIST N = {rows}, seed {seed}", head_model(data), x[fitted], y[fitted], x[tested], y[tested])

@@ -6,6 +6,7 @@ noisy ones.
 
 import itertools
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.evidence.problem import Problem
+from benchmarks.evidence.problem import Problem, head_weights
 from core.models import Model
 from core.models.backbones import lenet5
 from service.demo.mnist import read_mnist
@@ -105,21 +106,27 @@ def train_lenet(x: Tensor, y: Tensor, epochs: int, seed: int) -> tuple[nn.Module
 def problem(file: Path, rows: int, seed: int) -> Problem:
     """``rows`` random points to calibrate on; the last half of that order is for measuring, whatever ``rows`` is."""
     with np.load(file, allow_pickle=False) as data:
-        x, y = data["features"], data["y"]
-        head = {name: data[name] for name in data if name.startswith("head.")}
-    manifest = {
-        "name": "corrupted mnist head",
-        "task": "classification",
-        "classes": WIDTHS[-1],
-        "input_shape": [WIDTHS[0]],
-        "head": {"kind": "mlp", "widths": list(WIDTHS), "activation": "sigmoid"},
-    }
+        x, y, model = data["features"], data["y"], head_model(data)
     order = np.random.default_rng(seed).permutation(len(y))
     half = len(y) // 2
     if rows > half:
         raise ValueError(f"at most {half} of the {len(y)} points may calibrate.")
     fitted, tested = order[:rows], order[half:]
-    return Problem(f"MNIST N = {rows}", Model.from_manifest(manifest, head), x[fitted], y[fitted], x[tested], y[tested])
+    return Problem(f"MNIST N = {rows}", model, x[fitted], y[fitted], x[tested], y[tested])
+
+
+def head_model(data: Mapping[str, NDArray[Any]]) -> Model:
+    """The head of a stored base model, whose inputs are the features that its frozen part gave."""
+    return Model.from_manifest(
+        {
+            "name": "corrupted mnist head",
+            "task": "classification",
+            "classes": WIDTHS[-1],
+            "input_shape": [WIDTHS[0]],
+            "head": {"kind": "mlp", "widths": list(WIDTHS), "activation": "sigmoid"},
+        },
+        head_weights(data),
+    )
 
 
 def _normalised(images: NDArray[np.float32]) -> Tensor:

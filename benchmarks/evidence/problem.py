@@ -1,5 +1,6 @@
 """A base model with points to calibrate on and points to measure on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,3 +33,8 @@ class Problem:
         first = self.test_x.reshape(len(self.test_x), -1)[:, 0]
         low, high = first.min(), first.max()
         return np.minimum(9, (10 * (first - low) / max(high - low, 1e-12)).astype(np.int64))
+
+
+def head_weights(data: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """What a stored file holds of a model's head."""
+    return {name: data[name] for name in data if name.startswith("head.")}

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.evidence.charts import save, series
 from benchmarks.evidence.problem import ALPHA, DELTA
 from benchmarks.evidence.steps import LEVELS, OBJECTIVES, N
-from benchmarks.evidence.summary import Mean, average, chosen, table
+from benchmarks.evidence.summary import Mean, average, chosen, smallest, table
 from core.bounds import largest_rank, per_draw_budget
 
 _SIZES = (200, 500, 1000, 2500, 5000)
@@ -17,7 +17,10 @@ _SIZES = (200, 500, 1000, 2500, 5000)
 def report(result: dict[str, Any], folder: Path) -> str:
     runs = result["runs"]
     tuning = sorted({run["tuning"] for run in runs})
-    tuned = [_best(runs, [f"tuned_{objective}" for objective in OBJECTIVES], points) for points in tuning]
+    tuned = [
+        smallest(average(chosen(runs, method=f"tuned_{objective}", tuning=p)) for objective in OBJECTIVES)
+        for p in tuning
+    ]
     stepped = {level: [average(chosen(runs, method=f"step_{level:g}", tuning=p)) for p in tuning] for level in LEVELS}
     rows = [
         [str(points), _cell(one), *[_against(stepped[level][place], one) for level in LEVELS]]
@@ -84,12 +87,6 @@ _INTRODUCTION = f"""A sensor with an unknown gain and offset: y = 0.8 x + 0.7 + 
 parameters mend that. N = {N}; the first few points (D_0) tune them, all others calibrate. Both ways have the whole of
 delta; the step draws once from its posterior and is certified per draw.
 """
-
-
-def _best(runs: list[dict[str, Any]], methods: list[str], points: int) -> Mean | None:
-    means = [average(chosen(runs, method=method, tuning=points)) for method in methods]
-    there = [one for one in means if one is not None]
-    return min(there, key=lambda one: one.size) if there else None
 
 
 def _cell(one: Mean | None) -> str:

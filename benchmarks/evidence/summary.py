@@ -75,6 +75,11 @@ def best(runs: Sequence[Run], method: str, measure: str = "size", **where: Any) 
         average(chosen(runs, method=name, **where), name.rpartition("_")[2] if method in SETTINGS else "")
         for name in SETTINGS.get(method, (method,))
     ]
+    return smallest(means, measure)
+
+
+def smallest(means: Iterable[Mean | None], measure: str = "size") -> Mean | None:
+    """Of those that there are."""
     there = [one for one in means if one is not None]
     return min(there, key=lambda one: float(getattr(one, measure))) if there else None
 

@@ -8,10 +8,10 @@ import numpy as np
 from benchmarks.evidence.problem import ALPHA, DELTA
 from benchmarks.evidence.summary import table
 from core.bounds import calibration_rank, kl_budget, largest_rank, per_draw_budget, vovk_2a
+from core.fit.options import GRID_SHARES
 from service.figures.budget import draw_budgets
 
 SIZES, QUICK_SIZES = (100, 250, 500, 1000, 2500, 5000, 10_000), (250, 1000)
-SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 _FIGURE_N = 1000
 
 
@@ -25,7 +25,7 @@ def measure(quick: bool) -> list[dict[str, Any]]:
         hoeffding = ALPHA - np.sqrt(np.log(1 / DELTA) / (2 * n))
         largest["vovk_2a"] = int(calibration_rank(n, vovk_2a(n, ALPHA, DELTA))) if (n + 1) * hoeffding >= 1 else 0
         budgets = []
-        for share in SHARES:
+        for share in GRID_SHARES:
             if (n + 1) * ALPHA * share < 2:
                 continue
             k = int(calibration_rank(n, ALPHA * share))
