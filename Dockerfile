@@ -21,12 +21,13 @@ RUN python -m venv /opt/certiset
 RUN --mount=type=cache,target=/root/.cache/pip \
     /opt/certiset/bin/pip install ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} $TORCH
 WORKDIR /src
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
+COPY src src
 COPY core core
 COPY service service
 COPY worker worker
 RUN --mount=type=cache,target=/root/.cache/pip \
-    /opt/certiset/bin/pip install '.[s3]'
+    /opt/certiset/bin/pip install '.[server,s3]'
 RUN /opt/certiset/bin/python -c "import torch; \
     found = 'cuda' if torch.version.cuda else 'cpu'; \
     assert '$VARIANT' in ('any', found), f'VARIANT is $VARIANT, but the installed PyTorch is for {found}'"

@@ -1,4 +1,4 @@
-# Everything a developer types. `make setup` makes the environment in .venv; every other target makes what it needs.
+# Everything a developer types. `make setup` creates the environment in .venv; every other target creates what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,55 +11,55 @@ RUNTIME := $(VENV)/.installed-runtime
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# What runs the service, without what develops it; a newcomer waits less.
+# Only what the service needs, without the development tools, so that a first `make up` is faster.
 $(RUNTIME): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[server]'
 	touch $@
 
 $(STAMP): $(RUNTIME) pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-compile --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[server,s3,dev]'
 	touch $@
 
 .PHONY: setup
-setup: $(STAMP) ## make the environment in .venv
+setup: $(STAMP) ## create the environment in .venv
 
 .PHONY: up
-up: $(RUNTIME) ## API and worker in the foreground, nothing else needed (DEMO=1: with the demo)
+up: $(RUNTIME) ## run API and worker in the foreground, nothing else needed (DEMO=1: with the demo)
 	$(BIN)/certiset $(if $(DEMO),demo,up) $(ARGS)
 
 .PHONY: demo
-demo: $(RUNTIME) ## the same, with the demo: from training to certified sets
+demo: $(RUNTIME) ## the same with the demo: from training to certified sets
 	$(BIN)/certiset demo $(ARGS)
 
 .PHONY: test
-test: $(STAMP) ## the default tests, a few minutes
+test: $(STAMP) ## run the default tests
 	$(BIN)/python -m pytest -n auto -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
-test-slow: $(STAMP) ## the guarantees, by simulation
+test-slow: $(STAMP) ## run the slow tests: the guarantees, by simulation
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
 .PHONY: lint
-lint: $(STAMP) ## ruff, mypy and import-linter
+lint: $(STAMP) ## run ruff, mypy and import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 .PHONY: format
-format: $(STAMP) ## let ruff mend what it can
+format: $(STAMP) ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 .PHONY: check
-check: lint test ## what must pass before a commit
+check: lint test ## run what must pass before a commit
 
 .PHONY: bench
-bench: $(STAMP) ## measurements, as ratios in one run
+bench: $(STAMP) ## run the benchmarks; results are ratios within one run
 	$(BIN)/certiset bench $(ARGS)
 
 .PHONY: clean
 clean: ## remove the environment and all caches
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

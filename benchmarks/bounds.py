@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from core.bounds import efficiency_bound, kl_budget, per_draw_budget
-from core.bounds.domain import Floats
+from certiset.core.bounds import efficiency_bound, kl_budget, per_draw_budget
+from certiset.core.bounds.domain import Floats
 
 _SIDE = 200
 _SCALAR_CALLS = 200

@@ -13,20 +13,20 @@ from typing import Any
 import torch
 
 from benchmarks.evidence.baselines import Baseline, paper_settings
-from benchmarks.evidence.measuring import Measured
+from benchmarks.evidence.learning_problem import LearningProblem
+from benchmarks.evidence.measurements import Measured
 from benchmarks.evidence.ours import ours
-from benchmarks.evidence.problem import Problem
 from benchmarks.reference_data import RESULTS, ReferenceMissingError, mnist, toy
-from core.fit import fit
+from certiset.core.fit import fit
 
 _SPLIT = 0.5
 
 
-def of_ours(problem: Problem) -> dict[str, Any]:
+def of_ours(problem: LearningProblem) -> dict[str, Any]:
     return _figures(ours(problem, 0, _SPLIT))
 
 
-def of_paper(problem: Problem, share: float) -> dict[str, Any]:
+def of_paper(problem: LearningProblem, share: float) -> dict[str, Any]:
     """The paper's Algorithm 1 by its own settings: the best level by certificate, the time of all levels."""
     settings = paper_settings(problem.regression, steps=max(10, int(2000 * share)))
     settings.prior["steps"] = max(10, int(2000 * share))

@@ -12,14 +12,14 @@ import numpy as np
 import torch
 
 from benchmarks.reference_data import RESULTS
-from core.bounds import vovk_2b
-from core.fit.calibration import ROWS_AT_ONCE, calibrate
-from core.fit.data import Rows
-from core.fit.objectives import BatchSampler, size_loss
-from core.fit.options import OptimizerOptions
-from core.fit.scorer import Scorer
-from core.models import Model
-from core.scores import make_score
+from certiset.core.bounds import vovk_2b
+from certiset.core.fit.objectives import BatchSampler, size_loss
+from certiset.core.fit.options import OptimizerOptions
+from certiset.core.fit.rows import Rows
+from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.thresholds import ROWS_AT_ONCE, calibrate
+from certiset.core.models import Model
+from certiset.core.scores import make_score
 
 ROWS, FEATURES, HIDDEN, CLASSES, MEMBERS = 1_000_000, 64, 128, 10, 32
 STEPS = 100
@@ -91,7 +91,7 @@ def main() -> None:
         step = (time.perf_counter() - start) / STEPS
         base = base or step
         report["step_ms"] |= {str(count): 1000 * step}
-        print(f"N = {count:>8}: {1000 * step:.2f} ms a step, {step / base:.2f} x")
+        print(f"N = {count:>8}: {1000 * step:.2f} ms per step, {step / base:.2f} x")
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / "million_rows.json").write_text(json.dumps(report, indent=1) + "\n")
 

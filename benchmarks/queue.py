@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from celery import Celery
 
-from core.fit import fit
-from core.intake import add_dataset, add_model
-from core.models import Model
-from core.settings import Settings
-from core.store import Store
-from core.store.migrating import migrate
-from core.store.records import Calibration
-from service.queue import TaskQueue
+from certiset.core.fit import fit
+from certiset.core.jobs import add_dataset, add_model
+from certiset.core.jobs.announcer import Announcer
+from certiset.core.models import Model
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from certiset.core.store.migrate import migrate
+from certiset.core.store.records import Calibration
 
 OPTIONS: dict[str, Any] = {"prior": {"steps": 100}, "optimizer": {"steps": 50}, "members": 8}
 MANIFEST = {"name": "logits", "task": "classification", "input_shape": [5], "classes": 5}
@@ -59,7 +60,7 @@ def measure(name: str, urls: dict[str, Any], jobs: int) -> dict[str, Any]:
     x, y = data()
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(home=Path(folder), threads=1, **urls)
-        store, queue = Store(settings), TaskQueue(settings)
+        store, announcer = Store(settings), Announcer.connect(settings, Celery)
         migrate(store.database)
         file = Path(folder) / "data.npz"
         np.savez(file, x=x, y=y)
@@ -68,18 +69,20 @@ def measure(name: str, urls: dict[str, Any], jobs: int) -> dict[str, Any]:
         bare = bare_seconds(x, y, jobs)
         started = time.monotonic()
         worker = subprocess.Popen(
-            [sys.executable, "-m", "worker"], env={**os.environ, **settings.to_environment()}, stderr=subprocess.DEVNULL
+            [sys.executable, "-m", "certiset.worker"],
+            env={**os.environ, **settings.to_environment()},
+            stderr=subprocess.DEVNULL,
         )
         try:
-            warm = submit(store, queue, dataset, model, jobs)
+            warm = submit(store, announcer, dataset, model, jobs)
             first = wait(store, [warm]) - started
             begin = time.monotonic()
-            made = [submit(store, queue, dataset, model, seed) for seed in range(jobs)]
+            made = [submit(store, announcer, dataset, model, seed) for seed in range(jobs)]
             seconds = (wait(store, made) - begin) / jobs
         finally:
             worker.send_signal(signal.SIGTERM)
             worker.wait()
-            queue.close()
+            announcer.close()
             store.close()
     return {
         "deployment": name,
@@ -110,10 +113,10 @@ def bare_seconds(x: Any, y: Any, jobs: int) -> float:
     return statistics.mean(times)
 
 
-def submit(store: Store, queue: TaskQueue, dataset: Any, model: Any, seed: int) -> Calibration:
+def submit(store: Store, announcer: Announcer, dataset: Any, model: Any, seed: int) -> Calibration:
     with store.writing() as work:
         made = work.calibrations.create(dataset, model, {**OPTIONS, "seed": seed})
-    queue.announce(made.id)
+    announcer.announce(made.id)
     return made
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.evidence.learning_problem import LearningProblem, head_weights
 from benchmarks.evidence.mnist_data import head_model
-from benchmarks.evidence.problem import Problem, head_weights
-from core.models import Model
+from certiset.core.models import Model
 
 _ROOT = Path(__file__).parent.parent
 RESULTS = _ROOT / "docs" / "results"
@@ -29,7 +29,7 @@ def reference_folder(given: Path | None = None) -> Path:
     return folder
 
 
-def toy(rows: int, folder: Path | None = None) -> Problem:
+def toy(rows: int, folder: Path | None = None) -> LearningProblem:
     with np.load(reference_folder(folder) / "toy.npz", allow_pickle=False) as data:
         model = Model.from_manifest(
             {
@@ -41,11 +41,13 @@ def toy(rows: int, folder: Path | None = None) -> Problem:
             head_weights(data),
         )
         x, y = data[f"cal{rows}_x"], data[f"cal{rows}_y"]
-        return Problem(f"toy N = {rows}", model, x, y, data["test_x"], data["test_y"])
+        return LearningProblem(f"toy N = {rows}", model, x, y, data["test_x"], data["test_y"])
 
 
-def mnist(rows: int, seed: int, folder: Path | None = None) -> Problem:
+def mnist(rows: int, seed: int, folder: Path | None = None) -> LearningProblem:
     with np.load(reference_folder(folder) / "mnist_features.npz", allow_pickle=False) as data:
         order, x, y = data[f"perm_{seed}"], data["features"], data["y"]
         fitted, tested = order[:rows], order[5000:6000]
-        return Problem(f"MNIST N = {rows}, seed {seed}", head_model(data), x[fitted], y[fitted], x[tested], y[tested])
+        return LearningProblem(
+            f"MNIST N = {rows}, seed {seed}", head_model(data), x[fitted], y[fitted], x[tested], y[tested]
+        )

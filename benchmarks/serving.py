@@ -1,6 +1,9 @@
 """What serving sets costs, as ratios within one run: requests against an empty route, many rows against the bare model.
 
     python -m benchmarks.serving [--seconds 5] [--requests 100000] [--output FILE]
+    python -m benchmarks.serving --baseline CHECKOUT
+
+The second form compares GET /predict_set with that of another version, from its own checkout, window by window in turn.
 
 The model is LeNet-5 with random weights, on images or, for the requests of one row, on its 400 features (the "head").
 Server and client are two processes. The empty route is in the same app behind the same middleware and key.
@@ -10,7 +13,6 @@ import argparse
 import asyncio
 import io
 import json
-import multiprocessing
 import os
 import statistics
 import subprocess
@@ -24,18 +26,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from core.fit import Predictor, fit
-from core.intake.outcomes import outcome_of
-from core.models import Model
-from core.settings import Settings
-from core.store import Store
-from core.store.records import Dataset, ModelRecord
+from benchmarks.http_load import KEY, run, wait_for_server
+from certiset.core.fit import Predictor, fit
+from certiset.core.jobs.fit_results import fit_result
+from certiset.core.models import Model
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from certiset.core.store.records import Dataset, ModelRecord
 
-KEY = "benchmark-key"
 ROWS = 10_000
 CROWD = 50
 """connections"""
-_PORT = 8765
+_PORT = 8766
+_BASELINE_PORT = 8765
 _WINDOWS = 9
 
 
@@ -44,48 +47,104 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement")
     parser.add_argument("--requests", type=int, default=100_000, help="requests of the memory measurement")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--baseline", type=Path, metavar="CHECKOUT", help="another version to compare with")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, default=_BASELINE_PORT, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve(options.serve)
+        serve(options.serve, options.port)
         return
     with tempfile.TemporaryDirectory() as folder:
-        result = measure(Path(folder), options.seconds, options.requests)
+        if options.baseline:
+            result = compare(Path(folder), options.baseline, options.seconds)
+        else:
+            result = measure(Path(folder), options.seconds, options.requests)
     print(json.dumps(result, indent=1))
     if options.output:
         options.output.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def serve(home: Path) -> None:
+def serve(home: Path, port: int) -> None:
     import uvicorn  # noqa: PLC0415
+    from fastapi import APIRouter  # noqa: PLC0415
 
-    from service.app import create_app  # noqa: PLC0415
+    from certiset.service.http.access.requirements import requires  # noqa: PLC0415
+    from certiset.service.http.app import create_app  # noqa: PLC0415
 
-    app = create_app(Settings(home=home, api_keys=KEY, rate_limit=0))
+    router = APIRouter()
 
-    @app.get("/empty")
+    @router.get("/empty")
+    @requires("read")
     async def empty() -> dict[str, bool]:
         return {"ok": True}
 
-    uvicorn.run(app, port=_PORT, log_level="warning", access_log=False)
+    app = create_app(Settings(home=home, api_keys=KEY, rate_limit=0), [router])
+
+    uvicorn.run(app, port=port, log_level="warning", access_log=False)
+
+
+def start(home: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(home), "--port", str(_PORT)]
+    return subprocess.Popen(command)
+
+
+def compare(folder: Path, baseline: Path, seconds: float) -> dict[str, Any]:
+    """Requests per second of this version against another's, each with a predictor that its own code has fitted."""
+    row = ",".join(f"{value:.4f}" for value in np.random.default_rng(1).normal(size=400))
+    own, other = folder / "own", folder / "other"
+    own_id, _ = store_predictor(own, "none", (400,))
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom benchmarks.serving import store_predictor\n"
+        "print(store_predictor(Path(sys.argv[1]), 'none', (400,))[0])"
+    )
+    elsewhere: dict[str, Any] = {"cwd": baseline, "env": {**os.environ, "PYTHONPATH": str(baseline.absolute())}}
+    fitted = subprocess.run(
+        [sys.executable, "-c", program, str(other)], **elsewhere, capture_output=True, text=True, check=True
+    )
+    command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(other)]
+    servers = [start(own), subprocess.Popen(command, **elsewhere)]
+    targets = {
+        "own": (_PORT, f"/predict_set?predictor={own_id}&x={row}"),
+        "baseline": (_BASELINE_PORT, f"/predict_set?predictor={fitted.stdout.split()[-1]}&x={row}"),
+    }
+    try:
+        result: dict[str, Any] = {"cpus": os.cpu_count(), "torch": torch.__version__}
+        for port, path in targets.values():
+            asyncio.run(wait_for_server(port))
+            run(port, path, 8, 1.0)
+        for connections in (8, CROWD):
+            rates: dict[str, list[float]] = {name: [] for name in targets}
+            for _ in range(_WINDOWS):
+                for name, (port, path) in targets.items():
+                    found = run(port, path, connections, seconds)
+                    assert not found["errors"]
+                    rates[name].append(found["rate"])
+            middle = {f"{name}_per_second": statistics.median(found) for name, found in rates.items()}
+            ratio = middle["own_per_second"] / middle["baseline_per_second"]
+            result[f"{connections}_connections"] = {**middle, "ratio": ratio}
+        return result
+    finally:
+        for server in servers:
+            server.terminate()
+            server.wait()
 
 
 def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
     head_id, head = store_predictor(home, "none", (400,))
     lenet_id, lenet = store_predictor(home, "lenet5", (1, 28, 28))
     row = ",".join(f"{value:.4f}" for value in np.random.default_rng(1).normal(size=400))
-    server = subprocess.Popen([sys.executable, "-m", "benchmarks.serving", "--serve", str(home)])
+    server = start(home)
     try:
-        asyncio.run(wait_for_server())
+        asyncio.run(wait_for_server(_PORT))
         paths = {"empty": "/empty", "predict_set": f"/predict_set?predictor={head_id}&x={row}"}
         result: dict[str, Any] = {"cpus": os.cpu_count(), "torch": torch.__version__}
-        run(paths["predict_set"], 8, 1.0)
+        run(_PORT, paths["predict_set"], 8, 1.0)
         # With 8 connections server and client wait for each other in turn; 50 keep the server busy all the time.
         for connections in (8, CROWD):
             rates: dict[str, list[float]] = {"empty": [], "predict_set": []}
             for _ in range(5):
                 for name, path in paths.items():
-                    rates[name].append(run(path, connections, seconds)["rate"])
+                    rates[name].append(run(_PORT, path, connections, seconds)["rate"])
             middle = {name: statistics.median(found) for name, found in rates.items()}
             result[f"{connections}_connections"] = {
                 "empty_per_second": middle["empty"],
@@ -95,7 +154,7 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
         full = {name: result[f"{CROWD}_connections"][f"{name}_per_second"] for name in paths}
         result["half_load"] = tails(paths, {name: rate / 2 for name, rate in full.items()}, seconds)
         result["same_rate"] = tails(paths, dict.fromkeys(paths, full["predict_set"] / 2), seconds)
-        crowd = run(paths["predict_set"], CROWD, seconds)
+        crowd = run(_PORT, paths["predict_set"], CROWD, seconds)
         result["fifty_clients"] = {"per_second": crowd["rate"], "errors": crowd["errors"]}
         result["many_rows"] = {
             "lenet5": many_rows(lenet_id, lenet, (1, 28, 28)),
@@ -113,7 +172,7 @@ def tails(paths: dict[str, str], rates: dict[str, float], seconds: float) -> dic
     found: dict[str, list[float]] = {name: [] for name in paths}
     for _ in range(_WINDOWS):
         for name, path in paths.items():
-            found[name].append(1000 * run(path, 8, seconds, rate=rates[name])["p99"])
+            found[name].append(1000 * run(_PORT, path, 8, seconds, rate=rates[name])["p99"])
     middle = {f"{name}_p99_ms": statistics.median(windows) for name, windows in found.items()}
     return middle | {"ratio": middle["predict_set_p99_ms"] / middle["empty_p99_ms"]}
 
@@ -148,103 +207,9 @@ def store_predictor(home: Path, backbone: str, shape: tuple[int, ...]) -> tuple[
         calibration = work.calibrations.create(dataset, model, {}, name=backbone)
         claim = work.leases.claim(calibration.id)
         assert claim is not None
-        work.leases.succeed(claim, outcome_of(predictor, store.artifacts))
+        work.leases.succeed(claim, fit_result(predictor, store.artifacts))
     store.close()
     return certificate.predictor_id, predictor
-
-
-async def wait_for_server() -> None:
-    for _ in range(200):
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", _PORT)
-            writer.close()
-            return
-        except OSError:
-            await asyncio.sleep(0.1)
-    raise SystemExit("the server did not start")
-
-
-class Client(asyncio.Protocol):
-    """One connection that sends the same request again and again, as plainly as possible."""
-
-    def __init__(self, request: bytes, times: list[float], errors: list[int]) -> None:
-        self.request, self.times, self.errors = request, times, errors
-        self.buffer, self.sent, self.due = b"", 0.0, 0.0
-        self.interval = 0.0
-        self.stopped = False
-        self.transport: Any = None
-
-    def connection_made(self, transport: Any) -> None:
-        self.transport = transport
-        self.due = time.perf_counter()
-        self.send()
-
-    def send(self) -> None:
-        if self.stopped:
-            self.transport.close()
-            return
-        self.sent = time.perf_counter()
-        self.transport.write(self.request)
-
-    def data_received(self, data: bytes) -> None:
-        self.buffer += data
-        end = self.buffer.find(b"\r\n\r\n")
-        if end < 0:
-            return
-        head = self.buffer[:end].lower()
-        length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
-        if len(self.buffer) < end + 4 + length:
-            return
-        if not head.startswith(b"http/1.1 200"):
-            self.errors.append(1)
-        self.buffer = b""
-        now = time.perf_counter()
-        # Measured from when the request was due: a late answer also delays those behind it.
-        self.times.append(now - (max(self.due, 0.0) if self.interval else self.sent))
-        if not self.interval:
-            self.send()
-            return
-        self.due += self.interval
-        loop = asyncio.get_running_loop()
-        if self.due > now:
-            loop.call_later(self.due - now, self.send)
-        else:
-            self.send()
-
-
-async def load(path: str, connections: int, seconds: float, rate: float | None) -> dict[str, Any]:
-    request = f"GET {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
-    times: list[float] = []
-    errors: list[int] = []
-    clients = []
-    loop = asyncio.get_running_loop()
-    begin = time.perf_counter()
-    for _ in range(connections):
-        client = Client(request, times, errors)
-        client.interval = connections / rate if rate else 0.0
-        await loop.create_connection(lambda client=client: client, "127.0.0.1", _PORT)  # type: ignore[misc]
-        clients.append(client)
-        if rate:
-            await asyncio.sleep(1 / rate)
-    await asyncio.sleep(seconds)
-    for client in clients:
-        client.stopped = True
-    elapsed = time.perf_counter() - begin
-    times.sort()
-    return {"rate": len(times) / elapsed, "p99": times[int(0.99 * len(times))], "errors": len(errors)}
-
-
-def _load(arguments: tuple[str, int, float, float | None]) -> dict[str, Any]:
-    try:
-        import uvloop  # noqa: PLC0415
-    except ImportError:
-        return asyncio.run(load(*arguments))
-    return uvloop.run(load(*arguments))
-
-
-def run(path: str, connections: int, seconds: float, rate: float | None = None) -> dict[str, Any]:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_load, ((path, connections, seconds, rate),))
 
 
 def many_rows(predictor_id: str, predictor: Predictor, shape: tuple[int, ...]) -> dict[str, float]:
@@ -279,10 +244,10 @@ def forward(predictor: Predictor, x: NDArray[Any]) -> None:
 
 def memory(pid: int, path: str, requests: int) -> dict[str, float]:
     """Resident memory of the server over so many requests, after a warm-up of a tenth of them."""
-    rate = run(path, 16, 2.0)["rate"]
-    run(path, 16, requests / 10 / rate)
+    rate = run(_PORT, path, 16, 2.0)["rate"]
+    run(_PORT, path, 16, requests / 10 / rate)
     before = resident(pid)
-    run(path, 16, requests / rate)
+    run(_PORT, path, 16, requests / rate)
     after = resident(pid)
     return {"requests": requests, "before_mb": before, "after_mb": after, "ratio": after / before}
 

@@ -1,46 +1,146 @@
-"""What `core` raises, apart from the bounds, which have errors of their own: always a sentence a user can act on."""
+"""Every error that certiset raises on purpose, apart from those of the bounds, in one hierarchy.
+
+Each class has a ``code`` that never changes, and each error may name the ``field`` at fault. `certiset.service.http`
+has the one table from classes to HTTP statuses.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from certiset.core.bounds.errors import CertisetError
+
+__all__ = [
+    "ArtifactsUnavailableError",
+    "CertisetError",
+    "ConflictError",
+    "DamagedFileError",
+    "DataError",
+    "DatabaseBusyError",
+    "DatabaseUnavailableError",
+    "DuplicateError",
+    "FieldError",
+    "FileKindError",
+    "ModelError",
+    "NotFoundError",
+    "OptionError",
+    "SettingsError",
+    "StoppedError",
+    "StoreError",
+    "StoreFullError",
+    "UnavailableError",
+    "first_line",
+]
 
 
-def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or its kind if it says nothing."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
+@dataclass(frozen=True)
+class FieldError:
+    """What is wrong with one field of an input."""
 
-
-class CertisetError(Exception):
-    """Base of every error raised by `core` outside `core.bounds`."""
+    field: str
+    message: str
 
 
 class DataError(CertisetError, ValueError):
-    """The data given cannot be used: not finite, of the wrong shape, or without information."""
+    """The data cannot be used: not finite, of the wrong shape, or without information."""
+
+    code = "invalid_data"
 
 
 class FileKindError(DataError):
-    """The file is of a kind that nobody here reads."""
+    """No reader is registered for this kind of file."""
+
+    code = "unsupported_file"
 
 
 class OptionError(CertisetError, ValueError):
-    """An option of the fit is unknown or does not go with the others."""
+    """An option is unknown, invalid, or cannot be combined with the others."""
+
+    code = "invalid_option"
+
+    def __init__(self, message: str, *, field: str | None = None, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(message, field=field)
+        self.errors = tuple(errors) or ((FieldError(field, message),) if field else ())
+        """every field that is wrong, the first one included"""
 
 
 class ModelError(CertisetError, ValueError):
     """The model's manifest or weights cannot be used."""
 
+    code = "invalid_model"
+
 
 class StoppedError(CertisetError, RuntimeError):
-    """The fit was asked to stop, and did."""
+    """The fit stopped because it was asked to."""
+
+    code = "stopped"
 
 
 class DamagedFileError(CertisetError, ValueError):
-    """A stored file is not what was written."""
+    """A stored file does not have the content that was written."""
+
+    code = "damaged_file"
 
 
-class SettingsError(CertisetError, ValueError):
-    """A setting of the deployment cannot be used."""
+class SettingsError(CertisetError, RuntimeError):
+    """A setting of the deployment is invalid."""
 
-
-class StoreError(CertisetError, RuntimeError):
-    """The store cannot do what was asked: out of room, not migrated, out of reach."""
+    code = "invalid_settings"
 
 
 class NotFoundError(CertisetError, LookupError):
-    """There is no such record, or it belongs to somebody else."""
+    """There is no such record, or it belongs to another tenant."""
+
+    code = "not_found"
+
+
+class ConflictError(CertisetError, RuntimeError):
+    """The request cannot be carried out in the present state of the record."""
+
+    code = "conflict"
+
+
+class StoreError(CertisetError, RuntimeError):
+    """The database or the artifact store cannot do what was asked."""
+
+    code = "store_error"
+
+
+class DuplicateError(StoreError):
+    """A record with the same unique key exists."""
+
+    code = "duplicate"
+
+
+class StoreFullError(StoreError):
+    """The artifact store or the disk has no space left."""
+
+    code = "store_full"
+
+
+class UnavailableError(StoreError):
+    """A part of the deployment cannot be reached at the moment; the same call may succeed later."""
+
+    code = "unavailable"
+
+
+class DatabaseUnavailableError(UnavailableError):
+    """The connection to the database was lost or cannot be made."""
+
+    code = "database_unavailable"
+
+
+class DatabaseBusyError(UnavailableError):
+    """The database is reachable, but a lock, a free connection or the time for a statement ran out."""
+
+    code = "database_busy"
+
+
+class ArtifactsUnavailableError(UnavailableError):
+    """The artifact store cannot be read or written at the moment."""
+
+    code = "artifacts_unavailable"
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, or its type if the message is empty."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

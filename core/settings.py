@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from core.errors import SettingsError
+from certiset.core.errors import SettingsError
 
 PREFIX = "CERTISET_"
 _MAY_BE_ZERO = ("threads", "rate_limit")
@@ -15,7 +15,7 @@ _MAY_BE_ZERO = ("threads", "rate_limit")
 @dataclass(frozen=True)
 class Settings:
     home: Path = Path("var")
-    """all state of the embedded default lies below this folder"""
+    """folder with all state of the embedded default"""
     database_url: str = ""
     """SQLAlchemy URL; empty: SQLite in home"""
     broker_url: str = ""
@@ -23,47 +23,47 @@ class Settings:
     artifacts_url: str = ""
     """fsspec URL for arrays, members and models, such as s3://bucket/prefix; empty: a folder in home"""
     max_upload_bytes: int = 2**30
-    """largest file that is accepted"""
+    """maximum size of an uploaded file"""
     max_unpacked_bytes: int = 2**32
-    """largest size of a file's arrays in memory"""
+    """maximum size of a file's arrays in memory"""
     max_predict_bytes: int = 2**27
-    """largest body of one request for sets"""
+    """maximum size of one prediction request"""
     max_predict_rows: int = 200_000
-    """most rows of one request for sets"""
+    """maximum number of rows in one prediction request"""
     api_keys: str = ""
-    """keys that are accepted beside those in the database, with commas; each has every scope of tenant 'default'"""
+    """keys accepted in addition to those in the database, comma-separated; each has every scope of tenant 'default'"""
     secret_file: Path = Path()
     """the secret behind stored keys and prediction ids, shared by all API replicas; empty: HOME/secret"""
     signing_key_file: Path = Path()
     """Ed25519 key, PEM, that signs certificates, shared by all workers; empty: HOME/signing.pem"""
     retired_keys: str = ""
-    """public keys of earlier signing keys, in base64 with commas, whose certificates are still confirmed"""
+    """public keys of earlier signing keys, in base64, comma-separated; their certificates still verify"""
     rate_limit: int = 60_000
-    """requests a minute of one key, on each API process; 0: no limit"""
+    """requests per minute and key, on each API process; 0: no limit"""
     cache_bytes: int = 2**31
-    """memory for predictors that are kept loaded"""
+    """memory for cached predictors"""
     queue_rows: int = 100_000
-    """rows that may wait for the inference thread before requests are turned away"""
+    """rows that may wait for the inference thread before requests are refused"""
     monitor_eta: float = 0.01
-    """chance of contradicting a certificate that is right"""
+    """probability of contradicting a correct certificate"""
     device: str = "auto"
-    """auto: every GPU that is visible, else the CPU; cpu: the CPU alone"""
+    """auto: all visible GPUs, or the CPU if there are none; cpu: CPU only; cuda: refuse to start without a GPU"""
     threads: int = 0
-    """CPU threads of a fit; 0: what the container's limits allow, shared between the devices"""
+    """CPU threads per fit; 0: as many as the container's limits allow, shared between the devices"""
     lease_seconds: float = 30.0
-    """a worker that is silent for this long has lost its job"""
+    """a worker that is silent for this long loses its job"""
     sweep_seconds: float = 5.0
     """how often a worker looks for lost jobs"""
     message_seconds: float = 30.0
-    """a job that nobody took for this long is announced again"""
+    """a job that no worker has taken for this long is announced again"""
     max_attempts: int = 3
-    """after so many attempts a calibration has failed"""
+    """attempts before a calibration fails"""
     retry_seconds: float = 5.0
-    """pause before the second attempt; doubles with each further one"""
+    """pause before the second attempt; doubles with each further attempt"""
     fit_seconds: float = 3600.0
     """time limit of one attempt"""
     orphan_seconds: float = 3600.0
-    """files that no record names are removed when they are this old"""
+    """files that no record refers to are deleted once they are this old"""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
@@ -97,7 +97,7 @@ class Settings:
 
     @property
     def embedded_file(self) -> Path | None:
-        """Of the default database."""
+        """The default database's file; None if another database is used."""
         return self._default_file if self.embedded_database else None
 
     @property
@@ -118,7 +118,7 @@ class Settings:
 
     @property
     def embedded_database(self) -> bool:
-        """Whether the database is the default one, which is migrated without being asked."""
+        """Whether the database is the default one, which is migrated automatically."""
         return not self.database_url
 
 

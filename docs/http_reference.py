@@ -6,27 +6,31 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from core.settings import Settings
-from service.access.gate import needed_scope
-from service.app import create_app
+from certiset.core.settings import Settings
+from certiset.service.http.app import create_app
+from certiset.service.http.problems import codes
 
 _HEAD = """# HTTP reference
 
-Made from the service's OpenAPI document by `docs/http_reference.py`; a test keeps it current. A running service has the
-same at `/docs`, and the document itself at `/openapi.json`.
+Generated from the service's OpenAPI document by `docs/http_reference.py`; a test keeps it current. A running service
+has the same at `/docs`, and the document itself at `/openapi.json`.
 
 Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`. Each call says which scope the key needs; `admin`
 includes the others. Records belong to the key's tenant, and those of other tenants are not found (404).
 
 Lists come newest first, a page at a time: `next_cursor` of one page, as `cursor`, gives the next.
 
-Errors are `application/problem+json` (RFC 9457, [Problem](#problem)): `detail` says in a sentence what is wrong, and
-`errors` in which field. Every call that needs a key may answer 401, 403, 429, 500 and 503. The answer's `X-Request-ID`,
-which is the request's if it had one, is in the log.
+Errors are `application/problem+json` (RFC 9457, [Problem](#problem)): `detail` says in a sentence what is wrong,
+`errors` in which field, and `code`, which never changes, what kind of error it is. Every call that needs a key may
+answer 401, 403, 429, 500 and 503. The answer's `X-Request-ID`, which is the request's if it had one, is in the log.
 
 | error | means |
 |---|---|
 {errors}
+
+| code | status |
+|---|---|
+{codes}
 """
 _LONGEST = 1e9
 _PROBLEM = "application/problem+json"
@@ -36,7 +40,7 @@ _LIMITS = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum
 
 def reference(document: dict[str, Any]) -> str:
     schemas = document["components"]["schemas"]
-    lines = [_HEAD.format(errors=_errors(document))]
+    lines = [_HEAD.format(errors=_errors(document), codes=_codes())]
     section = None
     operations = [(path, method, call) for path, calls in document["paths"].items() for method, call in calls.items()]
     for path, method, call in operations:
@@ -61,10 +65,16 @@ def _errors(document: dict[str, Any]) -> str:
     return "\n".join(f"| {status} | {found[status]} |" for status in sorted(found))
 
 
+def _codes() -> str:
+    return "\n".join(
+        f"| `{code}` | {status} |" for code, status in sorted(codes().items(), key=lambda entry: (entry[1], entry[0]))
+    )
+
+
 def _operation(path: str, method: str, call: dict[str, Any]) -> Iterator[str]:
-    scope = needed_scope(method.upper(), path)
+    scopes = [scope for needed in call.get("security", []) for scope in needed["bearer"]]
     yield from (f"### {method.upper()} {path}", "", *_sentences(call))
-    yield from (f"Scope: {scope}." if scope else "Open to everybody.", "")
+    yield from (f"Scope: {', '.join(scopes)}." if scopes else "Open to everybody.", "")
     given = [(p["name"], p["in"], p.get("required", False), p["schema"], p) for p in call.get("parameters", [])]
     if given:
         yield from ("| parameter | where | what |", "|---|---|---|")
@@ -99,14 +109,16 @@ def _fields(schema: dict[str, Any]) -> Iterator[str]:
     if schema.get("properties"):
         required = schema.get("required", [])
         yield from ("| field | what |", "|---|---|")
-        for name, field in schema["properties"].items():
+        # A model that extends another has its own fields last, and these may be the ones that must be given.
+        for name, field in sorted(schema["properties"].items(), key=lambda entry: entry[0] not in required):
             yield f"| `{name}` | {_what(field, name in required, field.get('description', ''))} |"
         yield ""
 
 
 def _what(schema: dict[str, Any], required: bool, description: str) -> str:
     default = schema.get("default")
-    ending = "" if required or default in (None, "") else f"; default {_value(default)}"
+    # The defaults of a section stand with its fields.
+    ending = "" if required or default in (None, "") or isinstance(default, dict) else f"; default {_value(default)}"
     words = [_kind(schema) + ending, " ".join(description.split())]
     return ": ".join(word for word in words if word) + ("; required" if required else "")
 
@@ -122,13 +134,21 @@ def _kind(schema: dict[str, Any]) -> str:
         return _value(schema["const"])
     if "enum" in schema:
         return ", ".join(_value(value) for value in schema["enum"])
+    if schema.get("type") == "array":
+        entries = [_kind(entry) for entry in schema.get("prefixItems", [schema.get("items", {})])]
+        return f"list of {' and '.join(dict.fromkeys(entries))}"
+    return _simple(schema)
+
+
+def _simple(schema: dict[str, Any]) -> str:
+    if "const" in schema.get("properties", {}).get("kind", {}):
+        name, *options = (_value(schema["properties"]["kind"]["const"]), *list(schema["properties"])[1:])
+        return f"{name} (with {', '.join(map(_value, options))})" if options else name
     kinds = schema.get("type", "anything")
-    if kinds == "array":
-        return f"list of {_kind(schema.get('items', {}))}"
-    limits = [f"{word} {_value(schema[name])}" for name, word in _LIMITS.items() if name in schema]
     words = " or ".join(kinds) if isinstance(kinds, list) else kinds
     if schema.get("format") == "binary":
         words = "file"
+    limits = [f"{word} {_value(schema[name])}" for name, word in _LIMITS.items() if name in schema]
     return ", ".join([words, *limits])
 
 

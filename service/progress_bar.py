@@ -1,29 +1,30 @@
 """A calibration's state in one line, and a line of a terminal that is written over."""
 
 import shutil
-from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import TextIO
+
+from certiset.core.resources import Calibration, Progress
 
 _WIDTH = 24
+_BEGINNING = Progress(phase="start", step=0, steps=0, fraction=0.0, metrics={})
 
 
-def progress_line(state: Mapping[str, Any]) -> str:
-    """Of a calibration as JSON has it."""
-    id, status, error = state["id"], state["status"], state["error"]
+def progress_line(calibration: Calibration) -> str:
+    id, status, error = calibration.id, calibration.status, calibration.error
     if status == "succeeded":
-        return f"{id}  succeeded  {state['certificate_id']}"
-    if status in ("failed", "cancelled"):
+        return f"{id}  succeeded  {calibration.certificate_id}"
+    if calibration.finished:
         return f"{id}  {status}" + (f": {error}" if error else "")
     if status == "queued":
         return f"{id}  queued" + (f"  after: {error}" if error else "")
-    if state["cancel_requested"]:
+    if calibration.cancel_requested:
         return f"{id}  running, asked to stop"
-    return f"{id}  {bar(state['progress'] or {'phase': 'start', 'fraction': 0.0, 'metrics': {}})}"
+    return f"{id}  {bar(calibration.progress or _BEGINNING)}"
 
 
-def bar(progress: Mapping[str, Any]) -> str:
+def bar(progress: Progress) -> str:
     """How far, in which phase, the loss, and how much of the KL budget is spent."""
-    fraction = min(max(progress["fraction"], 0.0), 1.0)
+    fraction = min(max(progress.fraction, 0.0), 1.0)
     full = round(_WIDTH * fraction)
     drawn = "[" + "#" * full + "." * (_WIDTH - full) + "]"
     return f"{drawn} {100 * fraction:3.0f} %  {_details(progress)}".rstrip()
@@ -55,14 +56,13 @@ class LiveLine:
         self._stream.flush()
 
 
-def _details(progress: Mapping[str, Any]) -> str:
-    metrics = progress.get("metrics")
-    values = metrics if isinstance(metrics, dict) else {}
-    parts = [str(progress["phase"])]
-    if progress.get("steps"):
-        parts.append(f"step {progress['step']}/{progress['steps']}")
-    if values.get("loss") is not None:
-        parts.append(f"loss {values['loss']:.4g}")
-    if values.get("kl") is not None and values.get("budget") is not None:
-        parts.append(f"KL {values['kl']:.3g} of {values['budget']:.3g} nats")
+def _details(progress: Progress) -> str:
+    loss, kl, budget = (progress.metrics.get(name) for name in ("loss", "kl", "budget"))
+    parts = [progress.phase]
+    if progress.steps:
+        parts.append(f"step {progress.step}/{progress.steps}")
+    if loss is not None:
+        parts.append(f"loss {loss:.4g}")
+    if kl is not None and budget is not None:
+        parts.append(f"KL {kl:.3g} of {budget:.3g} nats")
     return "  ".join(parts)

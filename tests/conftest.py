@@ -2,9 +2,13 @@
 
 import os
 import signal
+from itertools import groupby
 
+import pytest
 import torch
 from hypothesis import settings
+
+from tests.slow import SLOW, is_slow
 
 # In CI the examples are the same every time; elsewhere they explore.
 settings.register_profile("certiset", deadline=None, max_examples=200, derandomize="CI" in os.environ)
@@ -16,3 +20,33 @@ torch.set_num_threads(1)
 # A shell lets what runs in the background ignore Ctrl-C, and so would every process that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait for a server, a lease or a broker most of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
+def spread(items: list[pytest.Item], folder: str) -> list[pytest.Item]:
+    """The modules of one folder spread evenly among the others; the order is otherwise as it was.
+
+    Tests of the worker wait most of their time. Beside tests that compute they cost next to nothing, but all of them
+    together, at the end, leave the cores idle for minutes.
+    """
+    modules = [list(group) for _, group in groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
+    apart = [module for module in modules if module[0].nodeid.startswith(folder)]
+    others = [module for module in modules if not module[0].nodeid.startswith(folder)]
+    for number, module in enumerate(apart):
+        others.insert(number + (number * len(others)) // max(len(apart), 1), module)
+    return [item for module in others for item in module]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_slow(item.nodeid):
+            item.add_marker(pytest.mark.slow)
+    items[:] = spread(items, "tests/worker/")
+    if config.args == config.getini("testpaths"):
+        ids = [item.nodeid for item in items]
+        unknown = [entry for entry in SLOW if not any(id.startswith(entry) for id in ids)]
+        assert not unknown, f"tests/slow.py names tests that do not exist: {unknown}"

@@ -1,1 +1,1 @@
-"""Celery workers: a thin shell around `core.fit` and `core.store` that survives crashes of every part."""
+"""Celery workers: a thin layer over the fit and the store that survives crashes of any part."""

@@ -1,4 +1,4 @@
-"""What a fit may use: one GPU each, or the CPU with as many threads as the container may run."""
+"""What a fit may use: one GPU, or the CPU with as many threads as the container allows."""
 
 import math
 import os
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import SettingsError
-from core.settings import Settings
+from certiset.core.errors import SettingsError
+from certiset.core.settings import Settings
 
 _CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 _CPU_LIMIT_OLD = (Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), Path("/sys/fs/cgroup/cpu/cpu.cfs_period_us"))
@@ -21,12 +21,12 @@ class Slot:
 
     name: str
     device: str
-    """as `core.fit` calls it"""
+    """as `certiset.core.fit` calls it"""
     environment: dict[str, str]
 
 
 class Slots:
-    """One job a device: whoever takes a slot has it alone until it is put back."""
+    """One job per device: whoever takes a slot has exclusive use of it until it is put back."""
 
     def __init__(self, slots: list[Slot]) -> None:
         self.count = len(slots)

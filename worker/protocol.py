@@ -1,7 +1,7 @@
-"""What the worker and its fitting process say to each other: one JSON object a line, nothing pickled.
+"""Messages between the worker and its fitting process: one JSON object per line, nothing pickled.
 
 The worker writes ``{"job": Job}`` and ``{"stop": attempt}``; the fitting process answers with ``{"progress": ...}`` and
-one of ``{"done": Outcome}``, ``{"failed": Failure}``, ``{"stopped": true}``.
+one of ``{"done": FitResult}``, ``{"failed": Failure}``, ``{"stopped": true}``.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 @dataclass(frozen=True)
 class Job:
     attempt: str
-    """the lease's word; a request to stop names it, so that it cannot hit the job after"""
+    """the lease token; a request to stop names it, so that it cannot affect the next job"""
     artifacts_url: str
     dataset_artifact: str
     model_artifact: str
@@ -26,7 +26,7 @@ class Failure:
     reason: str
     """a sentence for the user"""
     final: bool
-    """no further attempt would do better"""
+    """another attempt would not help"""
 
 
 def line(kind: str, content: Any) -> bytes:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.evidence.measuring import Measured, of_pairs
-from benchmarks.evidence.problem import ALPHA, DELTA, Problem
-from core.bounds import (
+from benchmarks.evidence.learning_problem import ALPHA, DELTA, LearningProblem
+from benchmarks.evidence.measurements import Measured, of_pairs
+from certiset.core.bounds import (
     PosteriorBound,
     TooFewPointsError,
     calibration_rank,
@@ -22,12 +22,15 @@ from core.bounds import (
     vovk_2a,
     vovk_2b,
 )
-from core.fit.calibration import GRID_POINTS, calibrate, size_cap
-from core.fit.choices import Step, fit_posteriors
-from core.fit.data import check_data, on_device
-from core.fit.options import GRID_SHARES, read_options
-from core.fit.scorer import make_scorer
-from core.fit.tuning import tune_priors
+from certiset.core.certificate.guarantees import Step
+from certiset.core.data.arrays import check_data
+from certiset.core.fit.candidates import fit_posteriors
+from certiset.core.fit.options import GRID_SHARES, FitOptions
+from certiset.core.fit.plan import Plan
+from certiset.core.fit.rows import on_device
+from certiset.core.fit.scorer import make_scorer
+from certiset.core.fit.thresholds import GRID_POINTS, calibrate, size_cap
+from certiset.core.fit.tuning import tune_priors
 
 LEVELS = tuple(round(ALPHA * share, 12) for share in GRID_SHARES)
 MEMBERS = 32
@@ -84,11 +87,11 @@ def both_settings() -> Settings:
 class Baseline:
     """One problem, split and tuned once for both methods."""
 
-    def __init__(self, problem: Problem, split: float, seed: int, settings: Settings) -> None:
+    def __init__(self, problem: LearningProblem, split: float, seed: int, settings: Settings) -> None:
         self.problem, self.settings = problem, settings
         task = problem.model.manifest.task
         given = {"prior": settings.prior, "optimizer": settings.optimizer, "tune": settings.tune}
-        self.options = read_options(task, given)
+        self.options = FitOptions.read(given).resolved(task)
         data = check_data(problem.model, problem.x, problem.y, allow_missing_classes=True)
         generator = self.generator = torch.Generator().manual_seed(seed)
         order = torch.randperm(len(data.y), generator=generator)
@@ -98,7 +101,7 @@ class Baseline:
         self.calibration = rows.take(order[kept:])
         self.n = len(self.calibration)
         features = rows.features.shape[1]
-        self.scorer = make_scorer(problem.model, self.options, self.options.score, tuned=True, features=features)
+        self.scorer = make_scorer(problem.model, self.options, self.options.chosen_score, tuned=True, features=features)
         start = time.process_time()
         (self.prior,) = tune_priors(
             self.scorer,
@@ -150,12 +153,10 @@ class Baseline:
         levels = [level for level, budget in budgets.items() if budget > 0]
         if not levels:
             return []
-        steps = [
-            Step(0, level, ranks[level], budgets[level], budgets[level], [ranks[level]], [1.0]) for level in levels
-        ]
-        posteriors = fit_posteriors(
-            self.scorer, self.calibration, self.prior, steps, self.options, self.generator, None, None
-        )
+        steps = [Step(level, ranks[level], budgets[level], budgets[level], [ranks[level]], [1.0]) for level in levels]
+        weights = [1 / len(LEVELS)] * len(steps)
+        plan = Plan(self.options, self.scorer.score, len(self.tuning or ()), self.n, [], steps, weights)
+        posteriors = fit_posteriors(plan, self.scorer, self.calibration, self.prior, self.generator, None, None)
         cap = size_cap(self.scorer, self.tuning if self.tuning is not None else self.calibration, None)
         best: tuple[float, float | None, int] | None = None
         for place, step in enumerate(steps):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evidence.summary import NAMES, Run, best
-from service.figures.plot import BLUE, BROWN, GREEN, GREY, ORANGE, PURPLE, RED, Plot, extent
+from certiset.service.figures.plot import BLUE, BROWN, GREEN, GREY, ORANGE, PURPLE, RED, Plot, extent
 
 COLOURS = {
     "standard_2a": (GREY, "4 3"),

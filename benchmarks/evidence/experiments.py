@@ -25,11 +25,11 @@ from benchmarks.evidence import (
     toy,
     toy_report,
 )
+from benchmarks.evidence.learning_problem import ALPHA, DELTA
 from benchmarks.evidence.mnist_data import EPOCHS, LONGER, base_figures, corrupted_mnist
-from benchmarks.evidence.problem import ALPHA, DELTA
 from benchmarks.evidence.sweep import Cell, Swept, Work, sweep
 from benchmarks.reference_data import FILES
-from service.demo.mnist import download_mnist
+from certiset.service.demo.mnist import download_mnist
 
 _DIGITS = 5
 WORK = "work"

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evidence.baselines import Baseline, dropout_settings, paper_settings, tuned_settings
-from benchmarks.evidence.measuring import Measured
+from benchmarks.evidence.learning_problem import LearningProblem
+from benchmarks.evidence.measurements import Measured
 from benchmarks.evidence.mnist_data import EPOCHS, LONGER, kept_file, problem
 from benchmarks.evidence.ours import ours, standard
-from benchmarks.evidence.problem import Problem
 from benchmarks.evidence.sweep import Cell
 
 SIZES, SPLITS, SEEDS = (1000, 1500, 2000, 2500, 5000), (0.25, 0.5, 0.75), (0, 1, 2, 3, 4)
@@ -52,7 +52,7 @@ def work(cell: Cell, kept: Path) -> list[Measured]:
     return found
 
 
-def _main(points: Problem, cell: Cell) -> list[Measured]:
+def _main(points: LearningProblem, cell: Cell) -> list[Measured]:
     split, seed = cell["split"], cell["seed"]
     found = [*standard(points, seed), ours(points, seed, split)]
     learned = Baseline(points, split, seed, paper_settings(regression=False))
@@ -62,17 +62,17 @@ def _main(points: Problem, cell: Cell) -> list[Measured]:
     return found + Baseline(points, split, seed, dropout_settings()).learned("2b")
 
 
-def _dropout(points: Problem, cell: Cell) -> list[Measured]:
+def _dropout(points: LearningProblem, cell: Cell) -> list[Measured]:
     """The paper's method, its prior tuned for size with our dropout."""
     return Baseline(points, cell["split"], cell["seed"], dropout_settings()).pac_bayes()
 
 
-def _paper(points: Problem, cell: Cell) -> list[Measured]:
+def _paper(points: LearningProblem, cell: Cell) -> list[Measured]:
     settings = paper_settings(regression=False, steps=cell["steps"])
     return Baseline(points, cell["split"], cell["seed"], settings).pac_bayes()
 
 
-def _objectives(points: Problem, cell: Cell) -> list[Measured]:
+def _objectives(points: LearningProblem, cell: Cell) -> list[Measured]:
     """What the prior is tuned for, in our fit."""
     return [
         ours(points, cell["seed"], cell["split"], f"objective_{objective}", prior={"objective": objective})
@@ -80,7 +80,7 @@ def _objectives(points: Problem, cell: Cell) -> list[Measured]:
     ]
 
 
-def _priors(points: Problem, cell: Cell) -> list[Measured]:
+def _priors(points: LearningProblem, cell: Cell) -> list[Measured]:
     """What is tuned of the prior, in the paper's method, whose step away from it is always taken."""
     found = []
     for trained in TRAINED:

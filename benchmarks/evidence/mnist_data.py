@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.evidence.problem import Problem, head_weights
-from core.models import Model
-from core.models.backbones import lenet5
-from service.demo.mnist import read_mnist
+from benchmarks.evidence.learning_problem import LearningProblem, head_weights
+from certiset.core.models import Model
+from certiset.core.models.backbones.lenet5 import lenet5
+from certiset.service.demo.mnist import read_mnist
 
 TRAINING_IMAGES = 7000
 ROTATION, NOISE = 30.0, 1.3
@@ -37,7 +37,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def corrupted_mnist(images: Path, kept: Path, epochs: int = EPOCHS, seed: int = 0) -> Path:
-    """The file with features, labels and the head; made from the folder of MNIST's files if it is not there."""
+    """The file with features, labels and the head; made from the folder of MNIST's files if it is missing."""
     file = kept_file(kept, epochs, seed)
     if not file.exists():
         kept.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ def train_lenet(x: Tensor, y: Tensor, epochs: int, seed: int) -> tuple[nn.Module
     return backbone.eval(), head.eval()
 
 
-def problem(file: Path, rows: int, seed: int) -> Problem:
+def problem(file: Path, rows: int, seed: int) -> LearningProblem:
     """``rows`` random points to calibrate on; the last half of that order is for measuring, whatever ``rows`` is."""
     with np.load(file, allow_pickle=False) as data:
         x, y, model = data["features"], data["y"], head_model(data)
@@ -112,7 +112,7 @@ def problem(file: Path, rows: int, seed: int) -> Problem:
     if rows > half:
         raise ValueError(f"at most {half} of the {len(y)} points may calibrate.")
     fitted, tested = order[:rows], order[half:]
-    return Problem(f"MNIST N = {rows}", model, x[fitted], y[fitted], x[tested], y[tested])
+    return LearningProblem(f"MNIST N = {rows}", model, x[fitted], y[fitted], x[tested], y[tested])
 
 
 def head_model(data: Mapping[str, NDArray[Any]]) -> Model:

@@ -8,8 +8,8 @@ from typing import Any
 from scipy.stats import binom
 
 from benchmarks.evidence.charts import COLOURS, over_n, save, save_panels, series
+from benchmarks.evidence.learning_problem import ALPHA, DELTA
 from benchmarks.evidence.mnist import ABLATION_SPLIT, OBJECTIVES, TRAINED
-from benchmarks.evidence.problem import ALPHA, DELTA
 from benchmarks.evidence.summary import (
     LEARNED_2B,
     NAMES,
@@ -28,8 +28,8 @@ from benchmarks.evidence.summary import (
     strictest,
     table,
 )
-from core.bounds import efficiency_bound
-from service.figures.plot import GREY, Plot, extent
+from certiset.core.bounds import efficiency_bound
+from certiset.service.figures.plot import GREY, Plot, extent
 
 METHODS = ("standard_2a", "standard_2b", "learned_2a", "learned_2b", "paper", "ours")
 _TESTED = 5000

@@ -4,14 +4,14 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from benchmarks.evidence.measuring import Measured, of_predictor
-from benchmarks.evidence.problem import ALPHA, DELTA, Problem
-from core.bounds import TooFewPointsError
-from core.fit import fit
+from benchmarks.evidence.learning_problem import ALPHA, DELTA, LearningProblem
+from benchmarks.evidence.measurements import Measured, of_predictor
+from certiset.core.bounds import TooFewPointsError
+from certiset.core.fit import fit
 
 
-def fitted(name: str, problem: Problem, *, seed: int, **options: Any) -> Measured:
-    """By `core.fit.fit` with these options, all others by default."""
+def fitted(name: str, problem: LearningProblem, *, seed: int, **options: Any) -> Measured:
+    """By `certiset.core.fit.fit` with these options, all others by default."""
     start = time.process_time()
     predictor = fit(
         problem.model, problem.x, problem.y, alpha=ALPHA, delta=DELTA, seed=seed, allow_missing_classes=True, **options
@@ -19,7 +19,7 @@ def fitted(name: str, problem: Problem, *, seed: int, **options: Any) -> Measure
     return of_predictor(name, problem, predictor, time.process_time() - start)
 
 
-def standard(problem: Problem, seed: int) -> list[Measured]:
+def standard(problem: LearningProblem, seed: int) -> list[Measured]:
     """The score as it is, all points to calibrate; by each of Vovk's bounds that so many points allow."""
     found = []
     for bound in ("2a", "2b"):
@@ -28,6 +28,6 @@ def standard(problem: Problem, seed: int) -> list[Measured]:
     return found
 
 
-def ours(problem: Problem, seed: int, split: float, name: str = "ours", **options: Any) -> Measured:
+def ours(problem: LearningProblem, seed: int, split: float, name: str = "ours", **options: Any) -> Measured:
     """The default fit: per-draw certificates, prior tuned by a proper score and by size, steps where they pay."""
     return fitted(name, problem, seed=seed, prior={"split": split, **options.pop("prior", {})}, **options)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evidence.baselines import Baseline, both_settings
-from benchmarks.evidence.measuring import Measured
+from benchmarks.evidence.measurements import Measured
 from benchmarks.evidence.ours import ours
 from benchmarks.evidence.summary import Run, average, chosen, table
 from benchmarks.evidence.sweep import Cell

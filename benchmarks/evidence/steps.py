@@ -11,18 +11,20 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.evidence.measuring import Measured, of_pairs
-from benchmarks.evidence.problem import ALPHA, DELTA, Problem
+from benchmarks.evidence.learning_problem import ALPHA, DELTA, LearningProblem
+from benchmarks.evidence.measurements import Measured, of_pairs
 from benchmarks.evidence.sweep import Cell
-from core.bounds import vovk_2b
-from core.fit.calibration import calibrate
-from core.fit.choices import fit_posteriors, plan_steps, posterior_candidate
-from core.fit.data import check_data, on_device
-from core.fit.options import read_options
-from core.fit.scorer import make_scorer
-from core.fit.tuning import tune_priors
-from core.models import Model
-from core.posterior.gaussian import DiagonalGaussian
+from certiset.core.bounds import vovk_2b
+from certiset.core.data.arrays import check_data
+from certiset.core.fit.candidates import fit_posteriors, posterior_candidate
+from certiset.core.fit.options import FitOptions
+from certiset.core.fit.plan import Plan, plan_steps
+from certiset.core.fit.rows import on_device
+from certiset.core.fit.scorer import make_scorer
+from certiset.core.fit.thresholds import calibrate
+from certiset.core.fit.tuning import tune_priors
+from certiset.core.models import Model
+from certiset.core.posterior.gaussian import DiagonalGaussian
 
 N, TUNING, SEEDS = 500, (0, 5, 10, 20, 50, 100, 150), tuple(range(60))
 QUICK_TUNING, QUICK_SEEDS = (10, 100), (0,)
@@ -38,14 +40,14 @@ def cells(quick: bool) -> list[Cell]:
     return [{"part": "sensor", "n": N, "tuning": points, "seed": seed} for points in tuning for seed in seeds]
 
 
-def problem(seed: int) -> Problem:
+def problem(seed: int) -> LearningProblem:
     random = np.random.default_rng(seed)
     x = random.normal(size=(N + TEST, 1)).astype(np.float32)
     y = (0.8 * x[:, 0] + 0.7 + random.normal(size=N + TEST)).astype(np.float32)
     model = Model.from_manifest(
         {"name": "sensor", "task": "regression", "input_shape": [1], "head": {"kind": "identity"}}
     )
-    return Problem("sensor", model, x[:N], y[:N], x[N:], y[N:])
+    return LearningProblem("sensor", model, x[:N], y[:N], x[N:], y[N:])
 
 
 def work(cell: Cell, kept: Path) -> list[Measured]:
@@ -55,23 +57,23 @@ def work(cell: Cell, kept: Path) -> list[Measured]:
     return [measured for measured in found if measured is not None]
 
 
-def _run(points: Problem, tuning: int, seed: int, objective: str, level: float | None) -> Measured | None:
+def _run(points: LearningProblem, tuning: int, seed: int, objective: str, level: float | None) -> Measured | None:
     """Tuned and calibrated where there is no level; otherwise tuned, stepped at that level, drawn once."""
     start, generator = time.process_time(), torch.Generator().manual_seed(seed)
-    options = read_options(
-        "regression",
-        {
-            "score": {"kind": "residual"},
-            "tune": "head",
-            "members": 1,
-            "alpha_hat": [level or 0.05],
-            "prior": {"steps": 150, "rate": 0.05, "train": "mean", "batch": 128},
-            "optimizer": {"steps": 200, "draws": 4, "batch": 256},
-        },
-    )
+    given = {
+        "alpha": ALPHA,
+        "delta": DELTA,
+        "score": {"kind": "residual"},
+        "tune": "head",
+        "members": 1,
+        "alpha_hat": [level or 0.05],
+        "prior": {"steps": 150, "rate": 0.05, "train": "mean", "batch": 128},
+        "optimizer": {"steps": 200, "draws": 4, "batch": 256},
+    }
+    options = FitOptions.read(given).resolved("regression")
     data = check_data(points.model, points.x, points.y, allow_missing_classes=True)
     rows = on_device(points.model, data, torch.device("cpu"), torch.float32)
-    scorer = make_scorer(points.model, options, options.score, tuned=True, features=1)
+    scorer = make_scorer(points.model, options, options.chosen_score, tuned=True, features=1)
     kept, n = rows.slice(tuning, len(rows)), len(rows) - tuning
     prior = DiagonalGaussian(torch.zeros(scorer.parameters), torch.zeros(scorer.parameters))
     if tuning:
@@ -81,11 +83,12 @@ def _run(points: Problem, tuning: int, seed: int, objective: str, level: float |
         prior = DiagonalGaussian(tuned.mean, spread)
     theta, k, kl = prior.mean.unsqueeze(0), int(vovk_2b(n, ALPHA, DELTA)), 0.0
     if level is not None:
-        steps = plan_steps(options, n, 0, share=1.0)
+        steps = plan_steps(options, n, share=1.0)
         if not steps:
             return None
-        result = fit_posteriors(scorer, kept, prior, steps, options, generator, None, None)
-        drawn = posterior_candidate(steps[0], result.posterior[0], prior, n, options, DELTA, generator)
+        plan = Plan(options, scorer.score, tuning, n, [], steps, weights=[1.0])
+        result = fit_posteriors(plan, scorer, kept, prior, generator, None, None)
+        drawn = posterior_candidate(plan, 0, result.posterior[0], prior, generator)
         if drawn is None:
             return None
         theta, k, kl = drawn.theta, drawn.ranks[0], drawn.kl

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.evidence.charts import save, series
-from benchmarks.evidence.problem import ALPHA, DELTA
+from benchmarks.evidence.learning_problem import ALPHA, DELTA
 from benchmarks.evidence.steps import LEVELS, OBJECTIVES, N
 from benchmarks.evidence.summary import Mean, average, chosen, smallest, table
-from core.bounds import largest_rank, per_draw_budget
+from certiset.core.bounds import largest_rank, per_draw_budget
 
 _SIZES = (200, 500, 1000, 2500, 5000)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks.evidence.problem import ALPHA
+from benchmarks.evidence.learning_problem import ALPHA
 
 Run = dict[str, Any]
 """a cell and what one method gave there"""

@@ -15,12 +15,12 @@ from typing import Any, TextIO
 import torch
 
 import benchmarks.evidence
-import core.bounds
-import core.fit
-import core.posterior
-import core.scores
-from benchmarks.evidence.measuring import Measured
-from service.progress_bar import LiveLine
+import certiset.core.bounds
+import certiset.core.fit
+import certiset.core.posterior
+import certiset.core.scores
+from benchmarks.evidence.measurements import Measured
+from certiset.service.progress_bar import LiveLine
 
 Cell = dict[str, Any]
 """what tells one run from the others, as JSON"""
@@ -30,7 +30,13 @@ Work = Callable[[Cell, Path], list[Measured]]
 """of a cell and the folder in which data are kept; a function of a module, so that another process can find it"""
 
 _BAR = 30
-_CODE = (benchmarks.evidence, core.bounds, core.fit, core.posterior, core.scores)
+_CODE = (
+    benchmarks.evidence,
+    certiset.core.bounds,
+    certiset.core.fit,
+    certiset.core.posterior,
+    certiset.core.scores,
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def _say_what_was_there(file: Path, entries: Sequence[Entry], cells: int, code: 
         print(f"{file.stem}: {len(entries)} of {cells} runs were done before.", file=stream, flush=True)
     others = sum(entry.get("code") != code for entry in entries)
     if others:
-        print(f"{others} of them by other code than this: remove {file} to make them again.", file=stream, flush=True)
+        print(f"{others} of them by other code than this: remove {file} to run them again.", file=stream, flush=True)
 
 
 def _results(work: Work, cells: Sequence[Cell], kept: Path, jobs: int) -> Iterator[tuple[Cell, Entry]]:

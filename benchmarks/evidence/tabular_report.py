@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evidence.problem import DELTA
+from benchmarks.evidence.learning_problem import DELTA
 from benchmarks.evidence.summary import choices_table, coverage_text, size_cell, size_rows, table
 from benchmarks.evidence.tabular import TRAINING
 

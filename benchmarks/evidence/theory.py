@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.evidence.problem import ALPHA, DELTA
+from benchmarks.evidence.learning_problem import ALPHA, DELTA
 from benchmarks.evidence.summary import table
-from core.bounds import calibration_rank, kl_budget, largest_rank, per_draw_budget, vovk_2a
-from core.fit.options import GRID_SHARES
-from service.figures.budget import draw_budgets
+from certiset.core.bounds import calibration_rank, kl_budget, largest_rank, per_draw_budget, vovk_2a
+from certiset.core.fit.options import GRID_SHARES
+from certiset.service.figures.budget import draw_budgets
 
 SIZES, QUICK_SIZES = (100, 250, 500, 1000, 2500, 5000, 10_000), (250, 1000)
 _FIGURE_N = 1000

@@ -8,15 +8,15 @@ import torch
 from torch.nn.functional import mse_loss
 
 from benchmarks.evidence.baselines import Baseline, both_settings, paper_settings, tuned_settings
-from benchmarks.evidence.measuring import Measured
+from benchmarks.evidence.learning_problem import ALPHA, DELTA, LearningProblem
+from benchmarks.evidence.measurements import Measured
 from benchmarks.evidence.ours import ours, standard
-from benchmarks.evidence.problem import ALPHA, DELTA, Problem
 from benchmarks.evidence.sweep import Cell
-from core.fit import fit
-from core.models import Model
-from core.sets import Intervals
-from service.demo.base_models import train
-from service.demo.toy import TRAINING, WIDTHS, toy_rows
+from certiset.core.fit import fit
+from certiset.core.models import Model
+from certiset.core.sets import Intervals
+from certiset.service.demo.base_models import train
+from certiset.service.demo.toy import TRAINING, WIDTHS, toy_rows
 
 SIZES, SPLITS, SEEDS = (100, 200, 500, 1000, 2000, 5000), (0.3, 0.5), (0, 1, 2, 3, 4)
 PAPER_SPLIT, PAPER_STEPS = 0.5, 500
@@ -64,7 +64,7 @@ def work(cell: Cell, kept: Path) -> list[Measured]:
     ]
 
 
-def problem(n: int, seed: int) -> Problem:
+def problem(n: int, seed: int) -> LearningProblem:
     """Fresh points and a fresh base predictor for each seed; those of a smaller N are not among those of a larger."""
     random = np.random.default_rng([seed, n])
     weights = train(*toy_rows(TRAINING, random), WIDTHS, mse_loss, steps=300, seed=seed)
@@ -75,7 +75,7 @@ def problem(n: int, seed: int) -> Problem:
         "input_shape": [1],
         "head": {"kind": "mlp", "widths": WIDTHS, "activation": "relu"},
     }
-    return Problem(f"toy N = {n}", Model.from_manifest(manifest, weights), x, y[:, 0], test_x, test_y[:, 0])
+    return LearningProblem(f"toy N = {n}", Model.from_manifest(manifest, weights), x, y[:, 0], test_x, test_y[:, 0])
 
 
 def bands(n: int) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def bands(n: int) -> dict[str, Any]:
     }
 
 
-def _paper_band(points: Problem, grid: np.ndarray[Any, Any]) -> list[list[float]] | None:
+def _paper_band(points: LearningProblem, grid: np.ndarray[Any, Any]) -> list[list[float]] | None:
     """One drawn member of the paper's method, with our steps and optimizer."""
     baseline = Baseline(points, PAPER_SPLIT, 0, tuned_settings())
     if not baseline.pac_bayes() or baseline.pairs is None:

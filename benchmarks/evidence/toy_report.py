@@ -6,9 +6,9 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.evidence.charts import COLOURS, over_n, save, save_panels
-from benchmarks.evidence.problem import ALPHA, DELTA
+from benchmarks.evidence.learning_problem import ALPHA, DELTA
 from benchmarks.evidence.summary import NAMES, Run, best, choices_table, coverage_text, group_coverage, table
-from service.figures.plot import GREY, Plot, extent
+from certiset.service.figures.plot import GREY, Plot, extent
 
 METHODS = (
     "standard_2a",

@@ -1,4 +1,4 @@
-"""Every guarantee that a certificate can state, one result a file: pure float64 functions of numbers.
+"""Every guarantee that a certificate can state, one result per file: pure float64 functions of numbers.
 
 Each function takes numbers or arrays that broadcast against each other, and raises a `BoundsError` (a
 ``ValueError``) that says which argument lies outside its domain and why.
@@ -8,23 +8,27 @@ the promise fails, ``k`` the calibration rank, ``kl`` = KL(Q‖P) in nats, L(Q) 
 predictor.
 """
 
-from core.bounds.beta import beta_log_density, beta_tail
-from core.bounds.binary_kl import binary_kl, kl_inverse, kl_inverse_of_mean
-from core.bounds.confidence_sequence import miscoverage_interval
-from core.bounds.coverage import PosteriorBound, RankBound, kl_budget, largest_rank, miscoverage_bound
-from core.bounds.efficiency import (
-    EfficiencyBound,
-    efficiency_bound,
-    monte_carlo_mean,
-    per_draw_efficiency_bound,
-)
-from core.bounds.errors import BoundsError, DomainError, TooFewPointsError
-from core.bounds.per_draw import per_draw_budget, per_draw_rank
-from core.bounds.pool import pool_miscoverage_bound
-from core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
-from core.bounds.supermartingale import Supermartingale
-from core.bounds.vovk_2a import smallest_n_2a, vovk_2a
-from core.bounds.vovk_2b import smallest_n_2b, vovk_2b
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from certiset.core.bounds.bernoulli_kl import binary_kl, kl_inverse, kl_inverse_of_mean
+    from certiset.core.bounds.beta import beta_log_density, beta_tail
+    from certiset.core.bounds.confidence_sequence import miscoverage_interval
+    from certiset.core.bounds.coverage import PosteriorBound, RankBound, kl_budget, largest_rank, miscoverage_bound
+    from certiset.core.bounds.efficiency import (
+        EfficiencyBound,
+        efficiency_bound,
+        monte_carlo_mean,
+        per_draw_efficiency_bound,
+    )
+    from certiset.core.bounds.errors import BoundsError, DomainError, TooFewPointsError
+    from certiset.core.bounds.per_draw import per_draw_budget, per_draw_rank
+    from certiset.core.bounds.pool import pool_miscoverage_bound
+    from certiset.core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
+    from certiset.core.bounds.supermartingale import Supermartingale
+    from certiset.core.bounds.vovk2a import smallest_n_2a, vovk_2a
+    from certiset.core.bounds.vovk2b import smallest_n_2b, vovk_2b
 
 __all__ = [
     "BoundsError",
@@ -58,3 +62,45 @@ __all__ = [
     "vovk_2a",
     "vovk_2b",
 ]
+
+# Loaded on first use: errors and names are asked for where SciPy need not be loaded.
+_HOMES = {
+    "BoundsError": "errors",
+    "DomainError": "errors",
+    "EfficiencyBound": "efficiency",
+    "PosteriorBound": "coverage",
+    "RankBound": "coverage",
+    "Supermartingale": "supermartingale",
+    "TooFewPointsError": "errors",
+    "beta_log_density": "beta",
+    "beta_tail": "beta",
+    "binary_kl": "bernoulli_kl",
+    "calibration_rank": "rank",
+    "efficiency_bound": "efficiency",
+    "kl_budget": "coverage",
+    "kl_inverse": "bernoulli_kl",
+    "kl_inverse_of_mean": "bernoulli_kl",
+    "largest_rank": "coverage",
+    "miscoverage_bound": "coverage",
+    "miscoverage_interval": "confidence_sequence",
+    "monte_carlo_mean": "efficiency",
+    "per_draw_budget": "per_draw",
+    "per_draw_efficiency_bound": "efficiency",
+    "per_draw_rank": "per_draw",
+    "pool_miscoverage_bound": "pool",
+    "smallest_n_2a": "vovk2a",
+    "smallest_n_2b": "vovk2b",
+    "smallest_n_for_level": "rank",
+    "threshold": "rank",
+    "threshold_index": "rank",
+    "vovk_2a": "vovk2a",
+    "vovk_2b": "vovk2b",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc
 
-from core.bounds.binary_kl import kl
-from core.bounds.domain import Floats, Ints, answer, calibration, open_unit, together
+from certiset.core.bounds.bernoulli_kl import kl
+from certiset.core.bounds.domain import Floats, Ints, answer, calibration, open_unit, together
 
 _STIRLING_TABLE = np.array(
     [0.0] + [math.lgamma(m + 1) - (m + 0.5) * math.log(m) + m - 0.5 * math.log(2 * math.pi) for m in range(1, 16)]

@@ -22,8 +22,8 @@ phi(alpha) - log E exp(phi(L)) <= lambda alpha - log M(lambda). The paper's (n-1
 
 import numpy as np
 
-from core.bounds.domain import Floats, Ints
-from core.bounds.tilted_beta import tilt_for_peak, tilted_beta
+from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.bounds.tilted_beta import tilt_for_peak, tilted_beta
 
 _NEWTON_STEPS = 20
 _NEGLIGIBLE_NATS = 1e-13

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 from scipy.special import betaln
 
-from core.bounds.domain import count, open_unit
-from core.bounds.errors import DomainError
+from certiset.core.bounds.domain import count, open_unit
+from certiset.core.bounds.errors import DomainError
 
 
 def miscoverage_interval(outcomes: int, misses: int, eta: float) -> tuple[float, float]:

@@ -6,12 +6,12 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.beta import log_tail
-from core.bounds.chernoff import chernoff_bound, chernoff_budget
-from core.bounds.domain import Floats, Ints, answer, calibration, count, divergence, open_unit, together
-from core.bounds.errors import DomainError
-from core.bounds.seeger import seeger_bound, seeger_budget
-from core.bounds.vovk_2b import bisect_ranks
+from certiset.core.bounds.beta import log_tail
+from certiset.core.bounds.chernoff import chernoff_bound, chernoff_budget
+from certiset.core.bounds.domain import Floats, Ints, answer, calibration, count, divergence, open_unit, together
+from certiset.core.bounds.errors import DomainError
+from certiset.core.bounds.seeger import seeger_bound, seeger_budget
+from certiset.core.bounds.vovk2b import bisect_ranks
 
 PosteriorBound: TypeAlias = Literal["seeger", "chernoff"]
 RankBound: TypeAlias = Literal["seeger", "chernoff", "per_draw"]

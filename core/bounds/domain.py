@@ -5,7 +5,7 @@ from typing import Any, SupportsFloat, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.bounds.errors import DomainError
+from certiset.core.bounds.errors import DomainError
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Ints: TypeAlias = NDArray[np.int64]
@@ -24,9 +24,9 @@ def real(name: str, value: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError):
         numbers = None
     if numbers is None:
-        raise DomainError(f"{name} must be a number, not {_abridged(value)}.")
+        raise DomainError(f"{name} must be a number, not {_abridged(value)}.", field=name)
     if np.any(np.isnan(numbers)):
-        raise DomainError(f"{name} must be a number, not NaN.")
+        raise DomainError(f"{name} must be a number, not NaN.", field=name)
     return numbers
 
 
@@ -73,7 +73,8 @@ def calibration(n: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints]:
     if np.any(ranks_here > sizes_here):
         at = int(np.argmax(np.ravel(ranks_here > sizes_here)))
         raise DomainError(
-            f"k must be at most n, and k = {np.ravel(ranks_here)[at]} is beyond n = {np.ravel(sizes_here)[at]}."
+            f"k must be at most n, and k = {np.ravel(ranks_here)[at]} is beyond n = {np.ravel(sizes_here)[at]}.",
+            field="k",
         )
     return sizes, ranks
 
@@ -120,4 +121,4 @@ def _abridged(value: object) -> str:
 
 def _refuse(name: str, values: Floats, bad: NDArray[np.bool_], rule: str) -> None:
     if np.any(bad):
-        raise DomainError(f"{name} {rule}, not {shown(values[bad].flat[0])}.")
+        raise DomainError(f"{name} {rule}, not {shown(values[bad].flat[0])}.", field=name)

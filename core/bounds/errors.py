@@ -1,8 +1,22 @@
-"""What the bounds raise: always a ``ValueError``, always a sentence that says what to change."""
+"""What the bounds raise, and the base of every error of certiset: it stands here because the bounds import nothing."""
 
 
-class BoundsError(ValueError):
-    """Base of every error raised by ``core.bounds``."""
+class CertisetError(Exception):
+    """Base of every error that certiset raises on purpose: a sentence that the user can act on."""
+
+    code: str = "error"
+    """names the kind of error, and never changes"""
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+        """the argument or option at fault, as the caller wrote it, such as ``prior.split``"""
+
+
+class BoundsError(CertisetError, ValueError):
+    """Base of every error raised by ``certiset.core.bounds``."""
+
+    code = "out_of_domain"
 
 
 class DomainError(BoundsError):
@@ -12,9 +26,11 @@ class DomainError(BoundsError):
 class TooFewPointsError(BoundsError):
     """The calibration set is too small for the promise asked of it.
 
-    ``needed`` is the smallest number of calibration points that would do.
+    ``needed`` is the smallest number of calibration points that is enough.
     """
 
-    def __init__(self, message: str, needed: int) -> None:
-        super().__init__(message)
+    code = "too_few_points"
+
+    def __init__(self, message: str, needed: int, *, field: str | None = None) -> None:
+        super().__init__(message, field=field)
         self.needed = needed

@@ -23,9 +23,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.bounds.beta import log_tail
-from core.bounds.domain import Floats, Ints, answer, calibration, count, finite, open_unit, together
-from core.bounds.errors import DomainError
+from certiset.core.bounds.beta import log_tail
+from certiset.core.bounds.domain import Floats, Ints, answer, calibration, count, finite, open_unit, together
+from certiset.core.bounds.errors import DomainError
 
 
 def per_draw_budget(
@@ -93,7 +93,7 @@ def _weighted_ranks(
     else:
         weights_ = np.atleast_1d(_weights(weights))
         if weights_.shape != ranks_.shape:
-            raise DomainError(f"{weights_.size} weights were given for {ranks_.size} ranks: one a rank is needed.")
+            raise DomainError(f"{weights_.size} weights were given for {ranks_.size} ranks: one per rank is needed.")
         if weights_.sum() > 1 + 1e-12:
             raise DomainError(f"weights must add up to at most 1, and these add up to {weights_.sum():.6g}.")
     order = np.argsort(ranks_)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.binary_kl import kl_inverse_of_mean
-from core.bounds.domain import Floats, closed_unit, count, open_unit, together
+from certiset.core.bounds.bernoulli_kl import kl_inverse_of_mean
+from certiset.core.bounds.domain import Floats, closed_unit, count, open_unit, together
 
 
 def pool_miscoverage_bound(bound: ArrayLike, draws: ArrayLike, delta: ArrayLike) -> float | Floats:

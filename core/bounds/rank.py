@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.domain import LARGEST_COUNT, Floats, Ints, answer, count, open_unit, real, shown, together
-from core.bounds.errors import DomainError, TooFewPointsError
+from certiset.core.bounds.domain import LARGEST_COUNT, Floats, Ints, answer, count, open_unit, real, shown, together
+from certiset.core.bounds.errors import DomainError, TooFewPointsError
 
 _ROUNDING = 4 * 2.0**-53
 """A level such as 0.29 or 3/7 carries half a unit in the last place, its product with n+1 another half."""
@@ -50,7 +50,7 @@ def smallest_n_for_level(alpha_hat: float) -> int:
     """The smallest n for which `calibration_rank` is at least 1."""
     level = float(open_unit("alpha_hat", alpha_hat))
     if level * LARGEST_COUNT < 1:
-        raise DomainError(f"alpha_hat = {shown(level)} is so small that no number of calibration points would do.")
+        raise DomainError(f"alpha_hat = {shown(level)} is so small that no number of calibration points is enough.")
     needed = max(1, math.ceil(1 / Fraction(level)) - 1)
     # One less may do where 1 / alpha_hat is whole but for float rounding.
     below = needed * level

@@ -24,9 +24,9 @@ posterior, not even the prior, can be promised. (The two-sided kl would grow aga
 
 import numpy as np
 
-from core.bounds.beta import log_density, log_peak
-from core.bounds.binary_kl import upper_inverse
-from core.bounds.domain import Floats, Ints
+from certiset.core.bounds.bernoulli_kl import upper_inverse
+from certiset.core.bounds.beta import log_density, log_peak
+from certiset.core.bounds.domain import Floats, Ints
 
 
 def seeger_budget(n: Ints, k: Ints, alpha: Floats, delta: Floats) -> Floats:

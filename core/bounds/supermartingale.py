@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from core.bounds.domain import Floats, count, finite, open_unit, real
-from core.bounds.errors import DomainError
+from certiset.core.bounds.domain import Floats, count, finite, open_unit, real
+from certiset.core.bounds.errors import DomainError
 
 STAKES = tuple(2.0**-i for i in range(1, 11))
 """lambda * alpha: the share of the capital lost on each covered outcome, from one half down to a thousandth."""

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.bounds.beta import log_density
-from core.bounds.domain import Floats, Ints
+from certiset.core.bounds.beta import log_density
+from certiset.core.bounds.domain import Floats, Ints
 
 _NODES = 96
 _NODES_OF_SMALL_RANKS = 288  # at k <= 2 the left tail, falling as x^k, is long compared with the peak

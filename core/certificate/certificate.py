@@ -1,117 +1,19 @@
-"""The certificate's content, its JSON and its digest."""
+"""The certificate of a predictor: read strictly, and checked by its own numbers."""
 
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from core.certificate.reading import read
-from core.certificate.verification import Verification, verify
-from core.errors import DamagedFileError
+from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.strict_json import read
+from certiset.core.certificate.verification import Verification, verify
+from certiset.core.errors import DamagedFileError
 
 
 @dataclass(frozen=True)
-class Union:
-    """The choices that were open: all of them paid for, one taken."""
-
-    choices: list[str]
-    weights: list[float]
-    """shares of delta and gamma, fixed before D_N was seen; they add up to at most 1"""
-    taken: int
-
-
-@dataclass(frozen=True)
-class Coverage:
-    alpha: float
-    delta: float
-    """the whole delta; the choice taken spent its weight's share of it"""
-    guarantee: str
-    """per_draw: every member; posterior: the mean over the posterior"""
-    bound: str
-    """vovk_2a, vovk_2b, per_draw, seeger or chernoff"""
-    n: int
-    """points of D_N, not used for tuning"""
-    kl: float
-    """KL(Q‖P) in nats; 0 without a posterior step"""
-    kl_budget: float | None
-    """the largest KL that the bound allows, or, for per_draw, the largest log-ratio at rank k"""
-    miscoverage_bound: float
-    pool_miscoverage_bound: float
-    """for the mean over the members that are really served"""
-    pool_delta: float
-    """spent on the pool bound, on top of delta and shared out like it; 0 where every member is certified"""
-    alpha_hat: float
-    k: int
-    draws: int
-    """how many members were drawn, served or not"""
-    ranks: list[int]
-    """the ranks open to a draw, fixed before D_N was seen"""
-    rank_weights: list[float]
-    union: Union
-
-
-@dataclass(frozen=True)
-class Member:
-    member: int
-    k: int
-    tau: float
-    log_ratio: float
-    miscoverage_bound: float | None
-    efficiency_empirical: float | None
-    efficiency_bound: float | None
-    """in units of size"""
-
-
-@dataclass(frozen=True)
-class Efficiency:
-    measure: str
-    """labels, width or volume"""
-    bound: str | None
-    """grid_kl or monotone; null where the size has no cap and nothing is certified"""
-    gamma: float
-    empirical: float
-    """mean size on D_N"""
-    upper_bound: float | None
-    """on the mean of the size capped at ``cap``, for future inputs"""
-    cap: float | None
-    grid_size: int | None
-    monte_carlo: float
-    """share of gamma spent on having only finitely many draws"""
-
-
-@dataclass(frozen=True)
-class Provenance:
-    dataset_sha256: str
-    model_sha256: str
-    members_sha256: str
-    n_tune: int
-    n_calibrate: int
-    seed: int
-    software: dict[str, str]
-    device: str
-    method: str
-    score: str
-    messages: list[str]
-    """what happened on the way that a reader should know"""
-
-
-@dataclass(frozen=True)
-class Certificate:
-    id: str
-    predictor_id: str
-    issued_at: str
-    statement: str
-    assumptions: list[str]
-    coverage: Coverage
-    members: list[Member]
-    efficiency: Efficiency
-    provenance: Provenance
-    signature: str | None = None
-    """ed25519:PUBLIC KEY:SIGNATURE, in base64"""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+class Certificate(CertificateContent):
+    """What a predictor promises, from which numbers, and how anyone can check them."""
 
     @classmethod
     def from_json(cls, source: Mapping[str, Any] | str) -> "Certificate":
@@ -121,22 +23,6 @@ class Certificate:
         except (ValueError, RecursionError) as error:
             raise DamagedFileError(f"the certificate is not JSON: {error}.") from None
         return read(cls, content, "certificate")
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of everything but the name, the time, the signature and the machine: equal for equal fits."""
-        content = self.to_json()
-        for name in ("id", "issued_at", "signature"):
-            content.pop(name)
-        for name in ("software", "device"):
-            content["provenance"].pop(name)
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    @property
-    def digest_id(self) -> str:
-        """What ``id`` must be: the certificate's name is made of its content."""
-        return f"cert-{self.digest[:20]}"
 
     def verify(self, trusted_key: str | None = None) -> Verification:
         """Recomputes every promise from the certificate's own numbers, and checks the signature."""

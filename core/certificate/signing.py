@@ -8,7 +8,7 @@ import stat
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -20,12 +20,12 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from core.errors import SettingsError
-
-if TYPE_CHECKING:
-    from core.certificate.certificate import Certificate
+from certiset.core.certificate.content import CertificateContent
+from certiset.core.errors import SettingsError
 
 _KIND = "ed25519"
+
+C = TypeVar("C", bound=CertificateContent)
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Signer:
 
     @classmethod
     def from_file_or_new(cls, file: Path) -> "Signer":
-        """Makes the file if it is not there; of several processes that try at once, one makes it and all use it."""
+        """Creates the file if it is missing; of several processes that try at once, one makes it and all use it."""
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.exists():
             content = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -63,18 +63,18 @@ class Signer:
         raw = self.private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
         return base64.b64encode(raw).decode()
 
-    def sign(self, certificate: "Certificate") -> "Certificate":
+    def sign(self, certificate: C) -> C:
         signature = base64.b64encode(self.private.sign(signed_bytes(certificate))).decode()
         return replace(certificate, signature=f"{_KIND}:{self.public_key}:{signature}")
 
 
-def signed_bytes(certificate: "Certificate") -> bytes:
+def signed_bytes(certificate: CertificateContent) -> bytes:
     content = certificate.to_json()
     content.pop("signature")
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def signed_by(certificate: "Certificate") -> str | None:
+def signed_by(certificate: CertificateContent) -> str | None:
     """The public key whose signature the certificate bears, or None if it bears none that holds."""
     kind, _, rest = (certificate.signature or "").partition(":")
     key, _, signature = rest.partition(":")

@@ -1,7 +1,18 @@
-"""From a model and calibration data to certified (theta, tau) pairs."""
+"""From a model and calibration data to certified (theta, tau) pairs.
 
-from core.fit.fitting import check, fit
-from core.fit.predictor import Predictor
-from core.fit.saving import load
+The names are loaded on first use: `certiset.core.fit.options` is needed where PyTorch is not.
+"""
+
+from typing import TYPE_CHECKING
+
+from certiset.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from certiset.core.fit.fitting import check, fit
+    from certiset.core.fit.predictor import Predictor, load
 
 __all__ = ["Predictor", "check", "fit", "load"]
+
+__getattr__ = lazy_names(
+    __name__, {"Predictor": "predictor", "check": "fitting", "fit": "fitting", "load": "predictor"}
+)

@@ -7,20 +7,22 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from core.errors import OptionError, StoppedError
-from core.fit.calibration import size_cap
-from core.fit.certifying import Certified, certify, issue
-from core.fit.choices import Candidate, fit_posteriors, point_candidate, posterior_candidate
-from core.fit.data import CheckedData, Rows, check_data, on_device
-from core.fit.options import read_options
-from core.fit.predictor import Predictor
-from core.fit.saving import members_sha256, scoring_description
-from core.fit.scorer import Scorer, make_scorer
-from core.fit.terms import Terms, make_terms
-from core.fit.tuning import tune_priors
-from core.models import Model
-from core.posterior.gaussian import DiagonalGaussian
-from core.posterior.optimizing import Report, ShouldStop
+from certiset.core.data.arrays import CheckedData, check_data
+from certiset.core.errors import OptionError, StoppedError
+from certiset.core.fit.candidates import Candidate, fit_posteriors, point_candidate, posterior_candidate
+from certiset.core.fit.certification import Certified, certify, issue
+from certiset.core.fit.model_defaults import completed
+from certiset.core.fit.options import FitOptions
+from certiset.core.fit.plan import Plan, make_plan
+from certiset.core.fit.predictor import Predictor, make_predictor
+from certiset.core.fit.rows import Rows, on_device
+from certiset.core.fit.scorer import Scorer, make_scorer
+from certiset.core.fit.serialization import Members
+from certiset.core.fit.thresholds import size_cap
+from certiset.core.fit.tuning import tune_priors
+from certiset.core.models import Model
+from certiset.core.posterior.gaussian import DiagonalGaussian
+from certiset.core.posterior.optimizer import Report, ShouldStop
 
 Progress = Callable[[dict[str, Any]], None]
 """takes {phase, step, steps, fraction, metrics: {loss, kl, budget}}"""
@@ -40,21 +42,21 @@ def fit(
 ) -> Predictor:
     """Turns calibration data into a predictor whose members carry a certificate.
 
-    Options and their defaults are those of `core.fit.options.FitOptions`. Everything is checked before any work is
-    done; the same seed gives the same bytes on one device.
+    Options and their defaults are those of `FitOptions`. Everything is checked before any work is done; the same seed
+    gives the same bytes on one device.
     """
-    data, terms = check(model, x, y, **options)
-    return _Fit(model, data, terms, _device(terms.options.device), progress, should_stop).run()
+    data, plan = check(model, x, y, **options)
+    return _Fit(model, data, plan, _device(plan.options.device), progress, should_stop).run()
 
 
-def check(model: Model, x: ArrayLike, y: ArrayLike, **options: Any) -> tuple[CheckedData, Terms]:
+def check(model: Model, x: ArrayLike, y: ArrayLike, **options: Any) -> tuple[CheckedData, Plan]:
     """All that `fit` refuses before any work is done: options, data, their number, and whether they go together."""
-    chosen = read_options(model.manifest.task, options)
+    chosen = completed(FitOptions.read(options).resolved(model.manifest.task), model)
     data = check_data(model, x, y, allow_missing_classes=chosen.allow_missing_classes)
-    terms = make_terms(chosen, len(data.y))
-    terms.score.check(model.outputs, 1 if data.y.ndim == 1 else data.y.shape[1])
-    make_scorer(model, chosen, terms.score, tuned=terms.tuned, features=1)
-    return data, terms
+    plan = make_plan(chosen, len(data.y))
+    plan.score.check(model.outputs, 1 if data.y.ndim == 1 else data.y.shape[1])
+    make_scorer(model, chosen, plan.score, tuned=plan.tuned, features=1)
+    return data, plan
 
 
 class _Fit:
@@ -64,24 +66,24 @@ class _Fit:
         self,
         model: Model,
         data: CheckedData,
-        terms: Terms,
+        plan: Plan,
         device: torch.device,
         progress: Progress | None,
         should_stop: ShouldStop | None,
     ) -> None:
-        self.model, self.data, self.terms = model, data, terms
-        self.device, self.dtype = device, getattr(torch, terms.options.dtype)
+        self.model, self.data, self.plan = model, data, plan
+        self.device, self.dtype = device, getattr(torch, plan.options.dtype)
         self.progress, self.should_stop = progress, should_stop
         self.messages: list[str] = []
 
     def run(self) -> Predictor:
-        terms, options = self.terms, self.terms.options
+        plan, options = self.plan, self.plan.options
         self._report("prepare", 0, 1)
         order = torch.randperm(len(self.data.y), generator=torch.Generator().manual_seed(options.seed))
         rows = on_device(self.model, self.data, self.device, self.dtype)
-        tuning = rows.take(order[: terms.n_tune].to(self.device)) if terms.n_tune else None
-        calibration = rows.take(order[terms.n_tune :].to(self.device))
-        scorer = make_scorer(self.model, options, terms.score, tuned=terms.tuned, features=rows.features.shape[1])
+        tuning = rows.take(order[: plan.n_tune].to(self.device)) if plan.n_tune else None
+        calibration = rows.take(order[plan.n_tune :].to(self.device))
+        scorer = make_scorer(self.model, options, plan.score, tuned=plan.tuned, features=rows.features.shape[1])
         priors = self._tune(scorer, tuning, calibration)
         candidates = self._points(priors)
         if options.method == "pac_bayes":
@@ -94,10 +96,10 @@ class _Fit:
             scorer,
             # Without tuning data nothing is tuned; the row then only tells device and precision.
             tuning if tuning is not None else calibration.slice(0, 1),
-            self.terms.options,
-            self.terms.objectives,
+            self.plan.options,
+            self.plan.objectives,
             self._generator(1),
-            first_is_drawn_from=bool(self.terms.steps),
+            first_is_drawn_from=bool(self.plan.steps),
             progress=lambda step, steps, loss: self._report("tune", step, steps, loss=loss),
             should_stop=self.should_stop,
         )
@@ -105,21 +107,14 @@ class _Fit:
         return priors
 
     def _points(self, priors: list[DiagonalGaussian]) -> list[Candidate]:
-        terms, options = self.terms, self.terms.options
-        bound = "vovk_2a" if options.bound == "vovk_2a" else "vovk_2b"
-        return [
-            point_candidate(place, prior.mean, terms.n, options.alpha, terms.delta(place), bound)
-            for place, prior in enumerate(priors)
-        ]
+        return [point_candidate(self.plan, place, prior.mean) for place, prior in enumerate(priors)]
 
     def _posteriors(self, scorer: Scorer, calibration: Rows, prior: DiagonalGaussian) -> list[Candidate]:
-        terms, generator = self.terms, self._generator(2)
-        if not terms.steps:
+        plan, generator = self.plan, self._generator(2)
+        if not plan.steps:
             self.messages.append("No level of the grid left nats to spend, so no posterior step was taken.")
             return []
-        result = fit_posteriors(
-            scorer, calibration, prior, terms.steps, terms.options, generator, self._optimizer_report, self.should_stop
-        )
+        result = fit_posteriors(plan, scorer, calibration, prior, generator, self._optimizer_report, self.should_stop)
         self._stop_if_asked()
         if result.status == "diverged":
             self.messages.append(
@@ -127,10 +122,8 @@ class _Fit:
             )
             return []
         found = [
-            posterior_candidate(
-                step, result.posterior[place], prior, terms.n, terms.options, terms.delta(step.choice), generator
-            )
-            for place, step in enumerate(terms.steps)
+            posterior_candidate(plan, place, result.posterior[place], prior, generator)
+            for place in range(len(plan.steps))
         ]
         return [candidate for candidate in found if candidate is not None]
 
@@ -139,18 +132,18 @@ class _Fit:
 
         Every choice is paid for, so that any rule may pick one; a few members of each tell them apart well enough.
         """
-        cap = size_cap(scorer, tuning, self.terms.options.size_cap)
+        cap = size_cap(scorer, tuning, self.plan.options.size_cap)
         previews = []
         for place, candidate in enumerate(candidates):
             self._report("calibrate", place, len(candidates) + 1)
             self._stop_if_asked()
-            previews.append(certify(self.terms, scorer, candidate.first(_PREVIEWED), calibration, tuning, cap))
+            previews.append(certify(self.plan, scorer, candidate.first(_PREVIEWED), calibration, tuning, cap))
         taken = min(range(len(candidates)), key=lambda place: previews[place].cost)
         best = previews[taken]
         if len(best.candidate.ranks) < len(candidates[taken].ranks):
-            best = certify(self.terms, scorer, candidates[taken], calibration, tuning, cap)
+            best = certify(self.plan, scorer, candidates[taken], calibration, tuning, cap)
         self._report("calibrate", 1, 1)
-        if self.terms.steps and not self.messages and best.candidate.bound.startswith("vovk"):
+        if self.plan.steps and not self.messages and not best.candidate.guarantee.needs_posterior:
             self.messages.append(
                 "No posterior step was worth its nats, so the tuned parameters are served as they are: one member, "
                 "which keeps the promise by itself."
@@ -160,20 +153,21 @@ class _Fit:
     def _predictor(self, scorer: Scorer, best: Certified) -> Predictor:
         theta = best.candidate.theta.cpu()
         tau = torch.tensor(best.calibrated.tau, dtype=torch.float64).to(self.dtype)
+        members = Members(scorer, theta, tau)
         certificate = issue(
-            self.terms,
+            self.plan,
             best,
-            members_sha256=members_sha256(theta, tau, scoring_description(scorer)),
+            members_sha256=members.sha256,
             model_sha256=self.model.sha256,
             dataset_sha256=self.data.sha256,
             device=str(self.device),
             messages=self.messages,
         )
-        return Predictor(scorer, theta, tau, certificate, self.device)
+        return make_predictor(members, certificate, self.device)
 
     def _generator(self, stage: int) -> torch.Generator:
         """Randomness of one stage, on the device that uses it."""
-        return torch.Generator(self.device).manual_seed(self.terms.options.seed + stage)
+        return torch.Generator(self.device).manual_seed(self.plan.options.seed + stage)
 
     def _optimizer_report(self, report: Report) -> None:
         best = int(np.argmin(report.loss))
@@ -205,5 +199,5 @@ def _device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).tolist()
     except (RuntimeError, AssertionError, TypeError):
-        raise OptionError(f"device {name!r} is not there on this machine.") from None
+        raise OptionError(f"device {name!r} is not available on this machine.", field="device") from None
     return device

@@ -6,12 +6,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.fit.data import Rows
-from core.fit.options import FitOptions, OptimizerOptions
-from core.fit.scorer import Scorer
-from core.posterior.optimizing import Loss
-from core.posterior.soft_quantile import neural_sort, place_in_batch, smooth_quantile
-from core.scores import Prediction
+from certiset.core.fit.options import FitOptions, OptimizerOptions
+from certiset.core.fit.rows import Rows
+from certiset.core.fit.scorer import Scorer
+from certiset.core.posterior.optimizer import Loss
+from certiset.core.posterior.soft_quantile import neural_sort, place_in_batch, smooth_quantile
+from certiset.core.scores import ModelOutputs
 
 _NEURAL_SORT_TEMPERATURE = 0.1
 _BANDWIDTH_SHARE = 0.01
@@ -38,7 +38,7 @@ class BatchSampler:
 
 
 def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], options: OptimizerOptions) -> Loss:
-    """The paper's efficiency loss, one problem a level: theta (G, S, d) to losses (G,)."""
+    """The paper's efficiency loss, one problem per level: theta (G, S, d) to losses (G,)."""
     places = place_in_batch(torch.tensor(levels, device=sampler.rows.y.device), sampler.batch)  # (G,)
 
     def loss(theta: Tensor) -> Tensor:
@@ -72,7 +72,9 @@ def tuning_loss(scorer: Scorer, sampler: BatchSampler, objectives: list[str], op
     return loss
 
 
-def soft_size(scorer: Scorer, prediction: Prediction, batch: Rows, place: Tensor, options: OptimizerOptions) -> Tensor:
+def soft_size(
+    scorer: Scorer, prediction: ModelOutputs, batch: Rows, place: Tensor, options: OptimizerOptions
+) -> Tensor:
     """(D,): calibrate softly on the batch, and measure the soft size on the same batch."""
     scores = scorer.score.of_target(prediction, batch.y)
     if options.quantile == "smooth":
@@ -85,7 +87,7 @@ def soft_size(scorer: Scorer, prediction: Prediction, batch: Rows, place: Tensor
     return sizes.mean(dim=1)
 
 
-def _row(prediction: Prediction, row: int) -> Prediction:
+def _row(prediction: ModelOutputs, row: int) -> ModelOutputs:
     """One draw's part; outputs that all draws share stay whole."""
     outputs = prediction.outputs if prediction.outputs.shape[0] == 1 else prediction.outputs[row : row + 1]
-    return Prediction(outputs, None if prediction.scale is None else prediction.scale[row : row + 1])
+    return ModelOutputs(outputs, None if prediction.scale is None else prediction.scale[row : row + 1])

@@ -1,219 +1,206 @@
-"""The options of a fit: defaults, and a sentence for every value that does not do."""
+"""The options of a fit, defined once: default, limits and one sentence for each.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+Python, HTTP, the command line, the page and the documentation are all made from these models. They load neither PyTorch
+nor a score: what may be said about a score is asked of the scores when a score is given, or the schema is.
+"""
 
-from core.bounds.domain import open_unit
-from core.errors import OptionError
-from core.scores import Score, make_score
-from core.scores.protocol import Task
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-Method: TypeAlias = Literal["standard", "learned", "pac_bayes"]
-Guarantee: TypeAlias = Literal["per_draw", "posterior"]
-CoverageBound: TypeAlias = Literal["seeger", "chernoff", "vovk_2a", "vovk_2b"]
-Tune: TypeAlias = Literal["auto", "head", "score", "both"]
-Train: TypeAlias = Literal["none", "mean", "mean_variance"]
-Objective: TypeAlias = Literal["auto", "size", "proper", "cross_entropy", "laplace", "mix"]
-OptimizerKind: TypeAlias = Literal["projected", "augmented_lagrangian"]
-SizeMeasure: TypeAlias = Literal["size", "log_radius"]
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from certiset.core.errors import OptionError
+from certiset.core.fit.option_types import (
+    REAL,
+    WHOLE,
+    Batch,
+    Device,
+    Flag,
+    Level,
+    LevelsType,
+    Positive,
+    ScoreType,
+    Share,
+    Steps,
+)
+from certiset.core.validation import validated
+
+if TYPE_CHECKING:
+    from certiset.core.scores import Score
+from certiset.core.tasks import Task
 
 GRID_SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 """alpha_hat / alpha of the default grid, as in the paper"""
 
-
-@dataclass(frozen=True)
-class PriorOptions:
-    split: float = 0.5
-    """share of the data that tunes the prior and is not used for calibration"""
-    train: Train = "mean_variance"
-    """which of the prior's parameters are tuned"""
-    objective: Objective = "auto"
-    """what they are tuned for: set size (the paper); a proper score (cross_entropy for classes, laplace for scales;
-    proper is whichever fits); the mix of both; or auto: each of size and proper, chosen by certificate"""
-    scale: float = 0.01
-    """the prior's variance before tuning is scale / sqrt(fan_in)"""
-    steps: int | None = None
-    """steps of Adam; 1000 where a head is tuned, 300 for a scale alone"""
-    rate: float | None = None
-    """its learning rate; 0.002 where a head is tuned, 0.004 if it is a wide one, 0.008 for a scale alone"""
-    batch: int | None = None
-    """rows in a step; 256 where a head is tuned, 128 for a scale alone"""
-    dropout: float | None = None
-    """share of the features that a row goes without in each step; 0.3 where a wide head is tuned (64 features or more),
-    which has more parameters than D_0 has rows, and otherwise 0"""
+Tune: TypeAlias = Literal["auto", "head", "score", "both"]
 
 
-@dataclass(frozen=True)
-class OptimizerOptions:
-    kind: OptimizerKind = "projected"
-    """ours, or the paper's"""
-    steps: int = 100
-    """steps of the projected loop; inner steps a round of the augmented Lagrangian"""
-    outer: int = 7
-    """rounds of the augmented Lagrangian"""
-    rate: float | None = None
-    """learning rate; each optimizer has its own default"""
-    draws: int = 1
-    """draws of theta a step"""
-    batch: int = 128
-    """rows in a step"""
-    quantile: Literal["smooth", "neural_sort"] = "smooth"
-    """how the threshold is differentiated"""
-    temperature: float = 0.1
-    """of the soft set size"""
-    measure: SizeMeasure = "size"
-    """what is minimised: the mean size, or (the paper's, for intervals) the mean log radius"""
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-@dataclass(frozen=True)
-class FitOptions:
-    alpha: float = 0.1
-    delta: float = 0.05
-    gamma: float = 0.05
-    method: Method = "pac_bayes"
-    guarantee: Guarantee = "per_draw"
-    bound: CoverageBound = "chernoff"
-    score: Score = field(default_factory=lambda: make_score("log_prob"))
-    tune: Tune = "auto"
-    prior: PriorOptions = field(default_factory=PriorOptions)
-    alpha_hat: tuple[float, ...] = ()
-    members: int = 32
-    optimizer: OptimizerOptions = field(default_factory=OptimizerOptions)
-    seed: int = 0
-    device: str = "auto"
-    dtype: str = "float32"
-    size_cap: float | None = None
-    """the size that counts as 1 in the efficiency certificate; taken from the tuning data if not given"""
-    allow_missing_classes: bool = False
-    name: str = ""
+class PriorOptions(Section):
+    """How the prior is tuned on D_0, the part of the data that is not used for calibration."""
+
+    split: Share = Field(0.5, description="share of the rows that tune the prior and are not used for calibration")
+    train: Literal["none", "mean", "mean_variance"] = Field(
+        "mean_variance", description="which of the prior's parameters are tuned"
+    )
+    objective: Literal["auto", "size", "proper", "cross_entropy", "laplace", "mix"] = Field(
+        "auto",
+        description="what the prior is tuned for: the set size (as in the paper), a proper score (cross_entropy for "
+        "classes, laplace for scales; proper is whichever fits), the mix of both, or auto: size and proper, of which "
+        "the better certificate is taken",
+    )
+    scale: Positive = Field(0.01, description="the prior's variance before tuning is scale / sqrt(fan_in)")
+    steps: Annotated[int, Field(ge=0, le=1_000_000), WHOLE] | None = Field(
+        None, description="steps of Adam; 1000 where a head is tuned, 300 for a scale alone"
+    )
+    rate: Positive | None = Field(
+        None,
+        description="learning rate; 0.002 where a head is tuned, 0.004 if it is a wide one, 0.008 for a scale alone",
+    )
+    batch: Batch | None = Field(None, description="rows per step; 256 where a head is tuned, 128 for a scale alone")
+    dropout: Share | None = Field(
+        None,
+        description="share of the features that a row goes without in each step; 0.3 where a wide head is tuned "
+        "(64 features or more), which has more parameters than D_0 has rows, and otherwise 0",
+    )
 
 
-_CHOICES: dict[str, Any] = {
-    "method": Method,
-    "guarantee": Guarantee,
-    "bound": CoverageBound,
-    "tune": Tune,
-    "dtype": Literal["float32", "float64"],
-}
+class OptimizerOptions(Section):
+    """How a posterior is fitted within its KL budget."""
+
+    kind: Literal["projected", "augmented_lagrangian"] = Field(
+        "projected", description="certiset's optimizer, or the paper's"
+    )
+    steps: Steps = Field(100, description="steps of the projected loop; inner steps per round of the other one")
+    outer: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(7, description="rounds of the augmented Lagrangian")
+    rate: Positive | None = Field(None, description="learning rate; each optimizer has its own default")
+    draws: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(1, description="draws of theta per step")
+    batch: Batch = Field(128, description="rows per step")
+    quantile: Literal["smooth", "neural_sort"] = Field("smooth", description="how the threshold is differentiated")
+    temperature: Positive = Field(0.1, description="of the soft set size")
+    measure: Literal["size", "log_radius"] = Field(
+        "size", description="what is minimised: the mean size, or (the paper's, for intervals) the mean log radius"
+    )
 
 
-def read_options(task: Task, given: Mapping[str, Any]) -> FitOptions:
-    """Options as users give them, with defaults for the task."""
-    options = dict(given)
-    _known("the fit", options, {*FitOptions.__dataclass_fields__, "confidence_level"})
-    if "confidence_level" in options:
-        if "alpha" in options:
-            raise OptionError("confidence_level is another word for 1 - alpha: give one of the two.")
-        options["alpha"] = round(1 - _level("confidence_level", options.pop("confidence_level")), 12)
-    values: dict[str, Any] = {}
-    for name in ("alpha", "delta", "gamma"):
-        values[name] = _level(name, options.pop(name, getattr(FitOptions, name)))
-    values["score"] = _score(task, options.pop("score", None))
-    values["prior"] = _section("prior", PriorOptions, options.pop("prior", None))
-    values["optimizer"] = _section("optimizer", OptimizerOptions, options.pop("optimizer", None))
-    values["alpha_hat"] = _levels(values["alpha"], options.pop("alpha_hat", "grid"))
-    for name, value in options.items():
-        if name in _CHOICES and value not in get_args(_CHOICES[name]):
-            raise OptionError(f"{name} must be one of {', '.join(get_args(_CHOICES[name]))}, not {value!r}.")
-        values[name] = value
-    read = FitOptions(**values)
-    if read.prior.objective in ("cross_entropy", "laplace"):
-        meant = "cross_entropy" if task == "classification" else "laplace"
-        if read.prior.objective != meant:
-            raise OptionError(f"prior.objective {read.prior.objective} does not go with {task}: choose {meant}.")
-        read = replace(read, prior=replace(read.prior, objective="proper"))
-    _whole("members", read.members, 1, 10_000)
-    _whole("seed", read.seed, 0, 2**63 - 1)
-    if read.size_cap is not None:
-        _positive("size_cap", read.size_cap)
-    if read.method == "pac_bayes" and read.bound not in ("seeger", "chernoff"):
-        raise OptionError(f"bound must be seeger or chernoff for pac_bayes, not {read.bound}.")
-    return read
+class FitOptions(Section):
+    """All options of a fit."""
+
+    alpha: Level = Field(0.1, description="promised miscoverage: sets may miss this share of future inputs")
+    confidence_level: Level | None = Field(None, description="1 - alpha, as an alternative to alpha")
+    delta: Level = Field(0.05, description="probability with which the promise may fail")
+    gamma: Level = Field(0.05, description="probability with which the promised size may fail")
+    method: Literal["pac_bayes", "learned", "standard"] = Field(
+        "pac_bayes",
+        description="standard: the score as it is; learned: tuned on rows set aside; pac_bayes: also on the rows that "
+        "certify, within a KL budget",
+    )
+    guarantee: Literal["per_draw", "posterior"] = Field(
+        "per_draw", description="per_draw: for every member; posterior: for their mean"
+    )
+    bound: Literal["chernoff", "seeger", "vovk_2a", "vovk_2b"] = Field(
+        "chernoff", description="chernoff or seeger for guarantee posterior; vovk_2a or vovk_2b without a posterior"
+    )
+    score: Annotated[Any, ScoreType] | None = Field(
+        None, description="nonconformity score with its options; log_prob for classes, scaled_residual for numbers"
+    )
+    tune: Tune = Field("auto", description="which parameters are tuned and randomised")
+    prior: PriorOptions = Field(PriorOptions(), description="how the prior is tuned")
+    alpha_hat: Annotated[Any, LevelsType] = Field(
+        "grid", description="levels at which a posterior is tried, each at most alpha; grid: five shares of alpha"
+    )
+    members: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(32, description="stored (theta, tau) pairs")
+    optimizer: OptimizerOptions = Field(OptimizerOptions(), description="how the posterior is fitted within its budget")
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1), WHOLE] = Field(0, description="of all randomness")
+    device: Device = Field("auto", description="auto, cpu, cuda, cuda:N or mps; auto takes a GPU if there is one")
+    dtype: Literal["float32", "float64"] = Field("float32", description="precision of the fit and of the sets")
+    size_cap: Annotated[float, Field(gt=0, le=1e300), REAL] | None = Field(
+        None, description="the size that counts as 1 in the size certificate; by default taken from the tuning rows"
+    )
+    allow_missing_classes: Flag = Field(False, description="accept data in which some class never occurs")
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> Self:
+        """Options as users give them; an `OptionError` names the field that is wrong as they wrote it."""
+        return validated(cls, given)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_level(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        if given.get("alpha", 0) is None:
+            # null means the default, as for every option that has none of its own.
+            given = {name: value for name, value in given.items() if name != "alpha"}
+        if given.get("confidence_level") is None:
+            return given
+        if "alpha" in given:
+            raise OptionError(
+                "confidence_level is 1 - alpha: give either alpha or confidence_level.", field="confidence_level"
+            )
+        level = given["confidence_level"]
+        if isinstance(level, int | float) and 0 < level < 1:
+            return {**given, "alpha": round(1 - level, 12)}
+        return given
+
+    @model_validator(mode="after")
+    def _compatible(self) -> Self:
+        highest = max(self.levels)
+        if highest > self.alpha:
+            raise OptionError(
+                f"alpha_hat must not exceed alpha = {self.alpha:g}, and {highest:g} does.", field="alpha_hat"
+            )
+        if self.method == "pac_bayes":
+            from certiset.core.certificate.guarantees import GUARANTEES  # noqa: PLC0415 (loads SciPy)
+
+            if not GUARANTEES[self.bound].needs_posterior:
+                raise OptionError(
+                    f"bound {self.bound} is for a predictor without a posterior, and cannot be used for pac_bayes.",
+                    field="bound",
+                )
+        return self
+
+    @property
+    def chosen_score(self) -> "Score":
+        """The score of resolved options, which always have one."""
+        assert self.score is not None
+        found: Score = self.score
+        return found
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels alpha_hat as numbers, in ascending order."""
+        if isinstance(self.alpha_hat, str):
+            return tuple(round(self.alpha * share, 12) for share in GRID_SHARES)
+        given = self.alpha_hat if isinstance(self.alpha_hat, list | tuple) else [self.alpha_hat]
+        return tuple(sorted(set(given)))
+
+    def resolved(self, task: "Task") -> Self:
+        """The same with every default that depends on the task or on other options filled in."""
+        from certiset.core.scores import default_score  # noqa: PLC0415 (loads PyTorch)
+
+        score = self.score if self.score is not None else default_score(task)
+        if score.task != task:
+            raise OptionError(f"score {score.kind} is for {score.task}, but the model is for {task}.", field="score")
+        prior = self.prior.model_copy(update={"objective": _objective(self.prior.objective, task)})
+        changes = {"score": score, "alpha_hat": list(self.levels), "prior": prior, "confidence_level": None}
+        return self.model_copy(update=changes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Every option, as `read` takes it back."""
+        return self.model_dump(mode="json", include=set(FitOptions.model_fields), exclude={"confidence_level"})
 
 
-def _score(task: Task, given: Any) -> Score:
-    default = "log_prob" if task == "classification" else "scaled_residual"
-    score = make_score(default if given is None else given)
-    if score.task != task:
-        raise OptionError(f"score {score.kind} is for {score.task}, but the model is for {task}.")
-    return score
-
-
-def _section(name: str, kind: Any, given: Any) -> Any:
-    if given is None:
-        return kind()
-    if not isinstance(given, kind | Mapping):
-        raise OptionError(f"{name} must be an object with named fields.")
-    if isinstance(given, Mapping):
-        _known(name, given, set(kind.__dataclass_fields__))
-    section = kind(**given) if isinstance(given, Mapping) else given
-    if isinstance(section, PriorOptions):
-        _share("prior.split", section.split)
-        _one_of("prior.train", section.train, get_args(Train))
-        _one_of("prior.objective", section.objective, get_args(Objective))
-        _positive("prior.scale", section.scale)
-        if section.rate is not None:
-            _positive("prior.rate", section.rate)
-        if section.steps is not None:
-            _whole("prior.steps", section.steps, 0, 1_000_000)
-        if section.batch is not None:
-            _whole("prior.batch", section.batch, 2, 1_000_000)
-        if section.dropout is not None:
-            _share("prior.dropout", section.dropout)
-    else:
-        _one_of("optimizer.kind", section.kind, get_args(OptimizerKind))
-        _one_of("optimizer.quantile", section.quantile, ("smooth", "neural_sort"))
-        _one_of("optimizer.measure", section.measure, get_args(SizeMeasure))
-        _whole("optimizer.steps", section.steps, 1, 1_000_000)
-        _whole("optimizer.outer", section.outer, 1, 1000)
-        _whole("optimizer.draws", section.draws, 1, 1000)
-        _whole("optimizer.batch", section.batch, 2, 1_000_000)
-        _positive("optimizer.temperature", section.temperature)
-        if section.rate is not None:
-            _positive("optimizer.rate", section.rate)
-    return section
-
-
-def _levels(alpha: float, given: Any) -> tuple[float, ...]:
-    if isinstance(given, str) and given == "grid":
-        return tuple(round(alpha * share, 12) for share in GRID_SHARES)
-    checked = tuple(open_unit("alpha_hat", given).reshape(-1).tolist())
-    if not 1 <= len(checked) <= 100:
-        raise OptionError("alpha_hat must be 'grid', a number, or a list of 1 to 100 numbers.")
-    if max(checked) > alpha:
-        raise OptionError(f"alpha_hat must not exceed alpha = {alpha:g}, and {max(checked):g} does.")
-    return tuple(sorted(set(checked)))
-
-
-def _level(name: str, value: Any) -> float:
-    level = open_unit(name, value)
-    if level.ndim != 0:
-        raise OptionError(f"{name} must be one number.")
-    return float(level)
-
-
-def _known(name: str, given: Mapping[str, Any], known: set[str]) -> None:
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise OptionError(f"{name} has no option {unknown[0]!r}; known are {', '.join(sorted(known))}.")
-
-
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise OptionError(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
-
-
-def _share(name: str, value: Any) -> None:
-    if not isinstance(value, int | float) or not 0 <= value < 1:
-        raise OptionError(f"{name} must be at least 0 and below 1, not {value!r}.")
-
-
-def _positive(name: str, value: Any) -> None:
-    if not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise OptionError(f"{name} must be a positive number, not {value!r}.")
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> None:
-    if type(value) is not int or not low <= value <= high:
-        raise OptionError(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
+def _objective(given: str, task: "Task") -> str:
+    """By its general name: cross_entropy and laplace are the proper scores of the two tasks."""
+    if given not in ("cross_entropy", "laplace"):
+        return given
+    meant = "cross_entropy" if task == "classification" else "laplace"
+    if given != meant:
+        raise OptionError(
+            f"prior.objective {given} cannot be used for {task}: choose {meant}.", field="prior.objective"
+        )
+    return "proper"

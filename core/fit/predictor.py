@@ -12,11 +12,13 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from core.certificate import Certificate
-from core.errors import DataError
-from core.fit.data import Rows, check_inputs
-from core.fit.scorer import Scorer
-from core.sets import PredictionSets
+from certiset.core.certificate import Certificate
+from certiset.core.data.arrays import check_inputs
+from certiset.core.errors import DataError
+from certiset.core.fit.rows import Rows
+from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.serialization import Members, read_folder, save
+from certiset.core.sets import PredictionSets
 
 Randomness: TypeAlias = np.random.Generator | torch.Generator | None
 
@@ -134,16 +136,29 @@ class Predictor:
         """All members, copied to the device once."""
         return self.theta.to(self.device), self.tau.to(self.device)
 
+    @property
+    def stored(self) -> Members:
+        """What is kept of the predictor, beside its certificate."""
+        return Members(self.scorer, self.theta, self.tau)
+
     def save(self, folder: str | Path) -> None:
         """Writes one safetensors file and one JSON file; each appears whole or not at all."""
-        from core.fit.saving import save  # noqa: PLC0415 (saving builds predictors, and so imports this file)
+        save(self.stored, self.certificate, folder)
 
-        save(self, folder)
+
+def load(folder: str | Path, device: str | torch.device = "cpu") -> Predictor:
+    """Reads a saved predictor back; the data are not needed. A changed or truncated file is an error that names it."""
+    members, certificate = read_folder(folder)
+    return make_predictor(members, certificate, device)
+
+
+def make_predictor(members: Members, certificate: Certificate, device: str | torch.device = "cpu") -> Predictor:
+    return Predictor(members.scorer, members.theta, members.tau, certificate, torch.device(device))
 
 
 def _joined(parts: list[PredictionSets], order: NDArray[np.int64]) -> PredictionSets:
     """The parts one after the other, brought back into the order of the rows."""
     kind: Any = type(parts[0])
-    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in kind.__dataclass_fields__]
+    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in kind.column_names()]
     joined: PredictionSets = kind(*columns)
     return joined.take(order)

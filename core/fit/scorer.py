@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.errors import OptionError
-from core.fit.data import Rows
-from core.fit.options import FitOptions, Tune
-from core.models import Model
-from core.posterior.network import ScaleNetwork
-from core.scores import Prediction, Score
+from certiset.core.errors import OptionError
+from certiset.core.fit.options import FitOptions, Tune
+from certiset.core.fit.rows import Rows
+from certiset.core.models import Model
+from certiset.core.posterior.network import ScaleNetwork
+from certiset.core.scores import ModelOutputs, Score
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Scorer:
         parts += [self.scale.initial(generator)] if self.scale is not None else []
         return torch.cat(parts) if parts else torch.zeros(0)
 
-    def predict(self, theta: Tensor, rows: Rows) -> Prediction:
+    def predict(self, theta: Tensor, rows: Rows) -> ModelOutputs:
         """For theta (D, d)."""
         outputs = rows.outputs.unsqueeze(0)
         if self.tunes_head:
@@ -49,7 +49,7 @@ class Scorer:
         scale = None
         if self.scale is not None:
             scale = self.scale.forward(theta[:, self.head_size :], rows.features)
-        return Prediction(outputs, scale)
+        return ModelOutputs(outputs, scale)
 
 
 def make_scorer(model: Model, options: FitOptions, score: Score, *, tuned: bool, features: int) -> Scorer:
@@ -60,9 +60,9 @@ def make_scorer(model: Model, options: FitOptions, score: Score, *, tuned: bool,
     if tune == "auto":
         tune = "score" if score.has_scale else "head"
     if tune in ("score", "both") and not score.has_scale:
-        raise OptionError(f"score {score.kind} has no parameters of its own to tune: choose tune = head.")
+        raise OptionError(f"score {score.kind} has no parameters of its own to tune: choose tune = head.", field="tune")
     if tune == "head" and score.has_scale:
-        raise OptionError(f"score {score.kind} has a scale to learn: choose tune = score or both.")
+        raise OptionError(f"score {score.kind} has a scale to learn: choose tune = score or both.", field="tune")
     return Scorer(
         model,
         score,

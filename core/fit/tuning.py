@@ -2,17 +2,17 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from core.fit.data import Rows
-from core.fit.objectives import BatchSampler, tuning_loss
-from core.fit.options import FitOptions, PriorOptions
-from core.fit.scorer import Scorer
-from core.posterior.gaussian import DiagonalGaussian, fan_in_prior
-from core.posterior.optimizing import Adam, ShouldStop, standard_normal
+from certiset.core.fit.model_defaults import TuningSchedule, tuning_schedule
+from certiset.core.fit.objectives import BatchSampler, tuning_loss
+from certiset.core.fit.options import FitOptions
+from certiset.core.fit.rows import Rows
+from certiset.core.fit.scorer import Scorer
+from certiset.core.posterior.gaussian import DiagonalGaussian, fan_in_prior
+from certiset.core.posterior.optimizer import Adam, ShouldStop, standard_normal
 
 _VARIANCE_SHARE = 8
 _VARIANCE_RATE = 0.05
@@ -24,21 +24,6 @@ _WARM_UP = 0.05
 
 Report = Callable[[int, int, float], None]
 """step, steps, loss of the first objective"""
-
-
-@dataclass(frozen=True)
-class TuningSettings:
-    steps: int
-    rate: float
-    batch: int
-    dropout: float = 0.0
-
-
-_FOR_HEADS = TuningSettings(steps=1000, rate=2e-3, batch=256)
-_FOR_WIDE_HEADS = TuningSettings(steps=1000, rate=4e-3, batch=256, dropout=0.3)
-_FOR_SCALES = TuningSettings(steps=300, rate=8e-3, batch=128)
-_WIDE = 64
-"""features"""
 
 
 def tune_priors(
@@ -61,15 +46,15 @@ def tune_priors(
     device, dtype = rows.features.device, rows.features.dtype
     start = scorer.initial(generator).to(device, dtype)
     untuned = fan_in_prior(start, scorer.fan_in().to(device), options.prior.scale)
-    settings = _settings(scorer, rows.features.shape[1], options.prior)
-    if options.prior.train == "none" or scorer.parameters == 0 or len(rows) < 2 or settings.steps == 0:
+    schedule = tuning_schedule(options.prior, tunes_head=scorer.tunes_head, features=rows.features.shape[1])
+    if options.prior.train == "none" or scorer.parameters == 0 or len(rows) < 2 or schedule.steps == 0:
         return [untuned] * len(objectives)
-    sampler = BatchSampler(rows, settings.batch, generator, settings.dropout)
+    sampler = BatchSampler(rows, schedule.batch, generator, schedule.dropout)
     means = _tune_means(
         start,
         tuning_loss(scorer, sampler, objectives, options),
         len(objectives),
-        settings,
+        schedule,
         progress,
         should_stop,
     )
@@ -78,7 +63,7 @@ def tune_priors(
         priors[0] = _tune_scale(
             priors[0],
             tuning_loss(scorer, sampler, [objectives[0]] * _VARIANCE_DRAWS, options),
-            settings.steps // _VARIANCE_SHARE,
+            schedule.steps // _VARIANCE_SHARE,
             generator,
             should_stop,
         )
@@ -89,24 +74,24 @@ def _tune_means(
     start: Tensor,
     loss: Callable[[Tensor], Tensor],
     count: int,
-    settings: TuningSettings,
+    schedule: TuningSchedule,
     progress: Report | None,
     should_stop: ShouldStop | None,
 ) -> Tensor:
     """(count, d)."""
     means = start.repeat(count, 1).requires_grad_(True)
-    adam = Adam([means.data], [settings.rate])
+    adam = Adam([means.data], [schedule.rate])
     average, counted = torch.zeros_like(means.data), 0
-    report_every = min(_STOP_EVERY, max(1, settings.steps // _REPORTS))
-    for step in range(1, settings.steps + 1):
+    report_every = min(_STOP_EVERY, max(1, schedule.steps // _REPORTS))
+    for step in range(1, schedule.steps + 1):
         values = loss(means)
-        adam.step(list(torch.autograd.grad(values.sum(), [means])), decay=_schedule(step / settings.steps))
-        if 2 * step > settings.steps:
+        adam.step(list(torch.autograd.grad(values.sum(), [means])), decay=_rate_factor(step / schedule.steps))
+        if 2 * step > schedule.steps:
             average += means.data
             counted += 1
-        if step % report_every == 0 or step == settings.steps:
+        if step % report_every == 0 or step == schedule.steps:
             if progress is not None:
-                progress(step, settings.steps, float(values.detach()[0]))
+                progress(step, schedule.steps, float(values.detach()[0]))
             if should_stop is not None and should_stop():
                 break
     tuned = average / counted if counted else means.data
@@ -132,13 +117,7 @@ def _tune_scale(
     return DiagonalGaussian(prior.mean, torch.where(torch.isfinite(log_scale.data), log_scale.data, prior.log_scale))
 
 
-def _settings(scorer: Scorer, features: int, given: PriorOptions) -> TuningSettings:
-    usual = (_FOR_WIDE_HEADS if features >= _WIDE else _FOR_HEADS) if scorer.tunes_head else _FOR_SCALES
-    asked = {name: getattr(given, name) for name in ("steps", "rate", "batch", "dropout")}
-    return replace(usual, **{name: value for name, value in asked.items() if value is not None})
-
-
-def _schedule(share: float) -> float:
+def _rate_factor(share: float) -> float:
     """A short warm-up, then a cosine down to a tenth."""
     if share < _WARM_UP:
         return share / _WARM_UP

@@ -1,6 +1,6 @@
 """Models to calibrate: a manifest and weights become a frozen backbone and a tunable head."""
 
-from core.models.manifest import Manifest
-from core.models.model import Model
+from certiset.core.models.manifest import Manifest
+from certiset.core.models.model import Model
 
 __all__ = ["Manifest", "Model"]

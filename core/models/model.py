@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load
 from torch import Tensor
 
-from core.errors import ModelError
-from core.models.backbones import Backbone, make_backbone
-from core.models.manifest import Manifest
-from core.posterior.network import Adapter, Mlp
+from certiset.core.errors import ModelError, first_line
+from certiset.core.models.backbones import Backbone
+from certiset.core.models.heads import Head
+from certiset.core.models.manifest import Manifest
+from certiset.core.models.weights import read_file, read_weights
 
 CHUNK = 4096
+_BACKBONE = "backbone."
 
 
 @dataclass(frozen=True)
 class Model:
     manifest: Manifest
     backbone: Backbone
-    head: Mlp | Adapter
+    head: Head
     head_parameters: Tensor
     """(d,): the head's parameters as given, flat; zeros for an identity head, which they leave as it is"""
 
@@ -39,29 +39,16 @@ class Model:
     ) -> "Model":
         """From a manifest and weights: a safetensors path, or a mapping of arrays; ``onnx`` is a path or the bytes."""
         described = Manifest.parse(manifest)
-        tensors = _read(weights)
-        stored = tensors.pop("backbone.onnx", None)
-        if stored is not None and onnx is None:
-            onnx = stored.numpy().tobytes()
-        inner = {k.removeprefix("backbone."): v for k, v in tensors.items() if k.startswith("backbone.")}
-        content = onnx if isinstance(onnx, bytes) or onnx is None else _bytes(onnx)
-        backbone = make_backbone(described, inner, content)
+        tensors = read_weights(weights)
+        content = read_file(onnx, "onnx") if isinstance(onnx, str | Path) else onnx
+        own = {name.removeprefix(_BACKBONE): value for name, value in tensors.items() if name.startswith(_BACKBONE)}
+        backbone = described.backbone.build(own, content)
         try:
             probe = backbone.features(torch.zeros(2, *described.input_shape))
         except RuntimeError as error:
-            raise ModelError(f"the backbone does not take inputs of shape {described.input_shape}: {error}") from None
-        width = int(probe.shape[1])
-        head: Mlp | Adapter
-        if described.head == "mlp":
-            head = Mlp(described.widths, described.activation)
-            if head.widths[0] != width:
-                raise ModelError(f"head.widths starts with {head.widths[0]}, but the backbone gives {width} features.")
-            parameters = _head_parameters(head, tensors)
-        else:
-            head = Adapter(width)
-            parameters = torch.zeros(head.parameters)
-            if described.classes is not None and width != described.classes:
-                raise ModelError(f"with an identity head the {width} features must be the {described.classes} classes.")
+            problem = f"The backbone does not take inputs of shape {described.input_shape}: {first_line(error)}"
+            raise ModelError(problem, field="input_shape") from None
+        head, parameters = described.head.build(int(probe.shape[1]), tensors, described.classes)
         return cls(described, backbone, head, parameters)
 
     @property
@@ -69,7 +56,7 @@ class Model:
         return self.head.outputs
 
     def features(self, x: NDArray[Any], device: torch.device, dtype: torch.dtype) -> Tensor:
-        """(n, features): the backbone's answer, in chunks, each input seen once."""
+        """(n, features): what the backbone makes of the inputs, in chunks, each input seen once."""
         parts = [
             self.backbone.features(torch.from_numpy(np.ascontiguousarray(x[i : i + CHUNK])).to(device, dtype))
             for i in range(0, len(x), CHUNK)
@@ -82,12 +69,7 @@ class Model:
 
     def tensors(self) -> dict[str, Tensor]:
         """All weights under the names of the weights file."""
-        answer = dict(self.backbone.tensors())
-        if isinstance(self.head, Mlp):
-            for layer, (weight, bias) in enumerate(self.head.split(self.head_parameters.unsqueeze(0))):
-                answer[f"head.{layer}.weight"] = weight[0].contiguous()
-                answer[f"head.{layer}.bias"] = bias[0].contiguous()
-        return answer
+        return self.backbone.tensors() | self.manifest.head.tensors(self.head_parameters)
 
     @property
     def sha256(self) -> str:
@@ -97,41 +79,3 @@ class Model:
             digest.update(f"{name}{tuple(tensor.shape)}".encode())
             digest.update(tensor.contiguous().numpy().tobytes())
         return digest.hexdigest()
-
-
-def _bytes(file: str | Path) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise ModelError(f"{file} cannot be read: {error.strerror}.") from None
-
-
-def _read(weights: str | Path | Mapping[str, Any] | None) -> dict[str, Tensor]:
-    if weights is None:
-        return {}
-    if isinstance(weights, Mapping):
-        try:
-            arrays = {str(k): torch.as_tensor(v).detach().cpu() for k, v in weights.items()}
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise ModelError(f"the weights must be arrays of numbers: {error}.") from None
-    else:
-        try:
-            arrays = load(_bytes(weights))
-        except SafetensorError as error:
-            raise ModelError(f"the weights are not a safetensors file: {error}.") from None
-    for name, array in arrays.items():
-        if array.is_floating_point() and not torch.isfinite(array).all():
-            raise ModelError(f"weight {name} holds a number that is not finite.")
-    return {k: v if v.dtype in (torch.uint8, torch.int64) else v.float() for k, v in arrays.items()}
-
-
-def _head_parameters(head: Mlp, tensors: Mapping[str, Tensor]) -> Tensor:
-    parts = []
-    for layer, (inputs, outputs) in enumerate(head.layers):
-        for name, shape in ((f"head.{layer}.weight", (outputs, inputs)), (f"head.{layer}.bias", (outputs,))):
-            if name not in tensors:
-                raise ModelError(f"the weights lack {name}.")
-            if tuple(tensors[name].shape) != shape:
-                raise ModelError(f"{name} must have shape {shape}, not {tuple(tensors[name].shape)}.")
-            parts.append(tensors[name].flatten())
-    return torch.cat(parts)

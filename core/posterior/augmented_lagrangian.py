@@ -10,9 +10,9 @@ import math
 
 import torch
 
-from core.posterior.gaussian import DiagonalGaussian, whitened_kl
-from core.posterior.kl_ball import finished, unwhiten
-from core.posterior.optimizing import (
+from certiset.core.posterior.gaussian import DiagonalGaussian, whitened_kl
+from certiset.core.posterior.kl_ball import finished, unwhiten
+from certiset.core.posterior.optimizer import (
     Adam,
     Callback,
     Loss,

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from core.posterior.gaussian import DiagonalGaussian, whitened_kl
-from core.posterior.optimizing import MESSAGES, Result, Status
+from certiset.core.posterior.gaussian import DiagonalGaussian, whitened_kl
+from certiset.core.posterior.optimizer import MESSAGES, Result, Status
 
 _BISECTIONS = 60
 

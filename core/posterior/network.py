@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from core.errors import ModelError
+from certiset.core.errors import ModelError
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,
@@ -37,6 +37,10 @@ class Mlp:
     @property
     def parameters(self) -> int:
         return sum(inputs * outputs + outputs for inputs, outputs in self.layers)
+
+    @property
+    def inputs(self) -> int:
+        return self.widths[0]
 
     @property
     def outputs(self) -> int:
@@ -95,6 +99,10 @@ class Adapter:
     """For outputs computed elsewhere: a scale and a shift for each of them, the identity at theta = 0."""
 
     outputs: int
+
+    @property
+    def inputs(self) -> int:
+        return self.outputs
 
     @property
     def parameters(self) -> int:

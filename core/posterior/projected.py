@@ -12,9 +12,9 @@ import math
 import torch
 from torch import Tensor
 
-from core.posterior.gaussian import DiagonalGaussian, whitened_kl
-from core.posterior.kl_ball import finished, unwhiten
-from core.posterior.optimizing import (
+from certiset.core.posterior.gaussian import DiagonalGaussian, whitened_kl
+from certiset.core.posterior.kl_ball import finished, unwhiten
+from certiset.core.posterior.optimizer import (
     Adam,
     Callback,
     Loss,

@@ -1,50 +1,38 @@
-"""Nonconformity scores, one a file, behind one protocol; `make_score` finds one by its name."""
+"""Nonconformity scores, one per file, found by name in `SCORES`.
 
-from collections.abc import Callable, Mapping
+A score of your own is a subclass of `Score` and an entry point in the group ``certiset.scores``.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
-from core.errors import OptionError
-from core.scores.aps import Aps, Raps
-from core.scores.ball import Ball, scaled_ball
-from core.scores.box import Box
-from core.scores.cqr import Cqr
-from core.scores.lac import Lac
-from core.scores.log_prob import LogProb
-from core.scores.protocol import Prediction, Score, Task
-from core.scores.residual import Residual, scaled_residual
+from certiset.core.errors import OptionError
+from certiset.core.registry import Registry
+from certiset.core.scores.base import ModelOutputs, Score
+from certiset.core.tasks import Task
+from certiset.core.validation import validated
 
-__all__ = ["SCORES", "Prediction", "Score", "Task", "make_score", "without_scale"]
+__all__ = ["DEFAULT_SCORES", "SCORES", "ModelOutputs", "Score", "default_score", "make_score"]
 
-SCORES: dict[str, Callable[..., Score]] = {
-    "log_prob": LogProb,
-    "lac": Lac,
-    "aps": Aps,
-    "raps": Raps,
-    "residual": Residual,
-    "scaled_residual": scaled_residual,
-    "cqr": Cqr,
-    "ball": Ball,
-    "box": Box,
-    "scaled_ball": scaled_ball,
-}
+SCORES: Registry[type[Score]] = Registry("score", __name__, Score, group="certiset.scores")
 
-_OPTIONS = {"raps": {"penalty", "free"}}
+DEFAULT_SCORES: dict[Task, str] = {"classification": "log_prob", "regression": "scaled_residual"}
 
 
-def make_score(description: str | Mapping[str, Any]) -> Score:
+def default_score(task: Task) -> Score:
+    """What is used if no score is asked for."""
+    return make_score(DEFAULT_SCORES[task])
+
+
+def make_score(description: str | Mapping[str, Any] | Score) -> Score:
     """A score from its name, or from ``{"kind": name, ...options}``."""
+    if isinstance(description, Score):
+        return description
     if not isinstance(description, str | Mapping):
-        raise OptionError(f"score must be a name or an object with a kind, not {description!r}.")
+        raise OptionError(f"score must be a name or an object with a kind, not {description!r}.", field="score")
     options = {"kind": description} if isinstance(description, str) else dict(description)
-    kind = options.pop("kind", None)
-    if not isinstance(kind, str) or kind not in SCORES:
-        raise OptionError(f"score kind must be one of {', '.join(SCORES)}, not {kind!r}.")
-    unknown = set(options) - _OPTIONS.get(kind, set())
-    if unknown:
-        raise OptionError(f"score {kind} has no option {sorted(unknown)[0]!r}.")
-    return SCORES[kind](**options)
-
-
-def without_scale(score: Score) -> Score:
-    """The data-independent score that a scaled one starts from: what the standard method uses."""
-    return make_score(score.kind.removeprefix("scaled_")) if score.has_scale else score
+    if "kind" not in options:
+        raise OptionError("score.kind is missing.", field="score.kind")
+    kind = SCORES.get(options.pop("kind"), field="score.kind")
+    # null stands for the default, as in every other place.
+    return validated(kind, {name: value for name, value in options.items() if value is not None}, "score")

@@ -1,50 +1,51 @@
 """Conformalised quantile regression (Romano, Patterson and Candes, 2019)."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from core.errors import OptionError
-from core.scores.protocol import Prediction, Task, broadcast
-from core.scores.rounding import slack, to_float64
-from core.sets import Intervals, PredictionSets
+from certiset.core.errors import OptionError
+from certiset.core.scores.base import ModelOutputs, Score, broadcast
+from certiset.core.scores.rounding import slack, to_float64
+from certiset.core.sets import Intervals, PredictionSets
+from certiset.core.tasks import Task
 
 
-@dataclass(frozen=True)
-class Cqr:
+class Cqr(Score):
     """max(q_low(x) - y, y - q_high(x)) for a model with two outputs, a lower and an upper quantile.
 
     tau may be negative: then the interval between the quantiles is narrowed, and may become empty.
     """
 
-    kind: str = "cqr"
-    has_scale: bool = False
-    task: Task = "regression"
+    kind: ClassVar[str] = "cqr"
+    task: ClassVar[Task] = "regression"
+    sets: ClassVar[type[PredictionSets]] = Intervals
 
     def check(self, outputs: int, targets: int) -> None:
         if outputs != 2 or targets != 1:
             raise OptionError(
                 "score cqr needs a model with two outputs, a lower and an upper quantile, and one target column, "
-                f"not {outputs} and {targets}."
+                f"not {outputs} and {targets}.",
+                field="score",
             )
 
-    def of_target(self, prediction: Prediction, y: Tensor) -> Tensor:
+    def of_target(self, prediction: ModelOutputs, y: Tensor) -> Tensor:
         low, high = prediction.outputs.unbind(dim=-1)
         return torch.maximum(low - y.view(1, -1), y.view(1, -1) - high)
 
-    def level_set(self, prediction: Prediction, tau: Tensor) -> list[PredictionSets]:
+    def level_set(self, prediction: ModelOutputs, tau: Tensor) -> list[PredictionSets]:
         lower, upper = (to_float64(end) for end in self._ends(prediction, tau))
         return [Intervals(a, b) for a, b in zip(lower, upper, strict=True)]
 
-    def size(self, prediction: Prediction, tau: Tensor) -> Tensor:
+    def size(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:
         lower, upper = self._ends(prediction, tau)
         return (upper - lower).clamp(min=0)
 
-    def soft_size(self, prediction: Prediction, tau: Tensor, temperature: float) -> Tensor:
+    def soft_size(self, prediction: ModelOutputs, tau: Tensor, temperature: float) -> Tensor:
         return self._width(prediction, tau).clamp(min=0)
 
-    def proper_loss(self, prediction: Prediction, y: Tensor, alpha: float) -> Tensor:
+    def proper_loss(self, prediction: ModelOutputs, y: Tensor, alpha: float) -> Tensor:
         """The pinball loss at alpha/2 and 1 - alpha/2."""
         low, high = prediction.outputs.unbind(dim=-1)
         below, above = y.view(1, -1) - low, y.view(1, -1) - high
@@ -52,12 +53,12 @@ class Cqr:
         loss = loss + torch.maximum((1 - alpha / 2) * above, -alpha / 2 * above)
         return loss.mean(dim=1)
 
-    def _ends(self, prediction: Prediction, tau: Tensor) -> tuple[Tensor, Tensor]:
+    def _ends(self, prediction: ModelOutputs, tau: Tensor) -> tuple[Tensor, Tensor]:
         """The ends that are served."""
         low, high = prediction.outputs.unbind(dim=-1)
         thresholds = broadcast(tau)
         return low - thresholds - slack(low, thresholds), high + thresholds + slack(high, thresholds)
 
-    def _width(self, prediction: Prediction, tau: Tensor) -> Tensor:
+    def _width(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:
         low, high = prediction.outputs.unbind(dim=-1)
         return high - low + 2 * broadcast(tau)

@@ -1,19 +1,18 @@
 """One minus the probability of a label (Sadinle, Lei and Wasserman, 2019)."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from core.scores.labels import LabelScore
-from core.scores.protocol import Prediction
+from certiset.core.scores.base import ModelOutputs
+from certiset.core.scores.labels import LabelScore
 
 
-@dataclass(frozen=True)
 class Lac(LabelScore):
     """1 - softmax(f(x))_y."""
 
-    kind: str = "lac"
+    kind: ClassVar[str] = "lac"
 
-    def of_labels(self, prediction: Prediction) -> Tensor:
+    def of_labels(self, prediction: ModelOutputs) -> Tensor:
         return 1 - torch.softmax(prediction.outputs, dim=-1)

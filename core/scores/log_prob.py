@@ -1,19 +1,18 @@
 """The negative log-probability of a label: the paper's score for classification."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from core.scores.labels import LabelScore
-from core.scores.protocol import Prediction
+from certiset.core.scores.base import ModelOutputs
+from certiset.core.scores.labels import LabelScore
 
 
-@dataclass(frozen=True)
 class LogProb(LabelScore):
     """-log softmax(f(x))_y."""
 
-    kind: str = "log_prob"
+    kind: ClassVar[str] = "log_prob"
 
-    def of_labels(self, prediction: Prediction) -> Tensor:
+    def of_labels(self, prediction: ModelOutputs) -> Tensor:
         return -torch.log_softmax(prediction.outputs, dim=-1)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.sets.protocol import Reals
+from certiset.core.sets.base import Reals
 
 _PLACES = 4.0
 

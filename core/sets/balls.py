@@ -1,28 +1,51 @@
 """Euclidean balls."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from core.sets.protocol import Flags, Reals, number, numbers
+from certiset.core.sets.base import END, ENDS, Flags, PredictionSets, Reals, ends, number, numbers, set_schema, shown
 
 
 @dataclass(frozen=True)
-class Balls:
+class Balls(PredictionSets):
     """A batch of closed balls. Empty where the radius is negative; all of space where it is infinite."""
+
+    kind: ClassVar[str] = "ball"
+    code: ClassVar[int] = 2
+    measure: ClassVar[str] = "volume"
+    unit: ClassVar[str] = "units of volume"
 
     center: Reals  # (rows, dimensions)
     radius: Reals  # (rows,)
 
-    def __len__(self) -> int:
-        return len(self.radius)
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        return set_schema(cls.kind, END, center=ENDS, radius=END)
+
+    @classmethod
+    def tensors(cls) -> list[tuple[str, str, int]]:
+        return [("center", "FP64", 2), ("radius", "FP64", 1)]
+
+    @classmethod
+    def describe(cls, found: Mapping[str, Any]) -> str:
+        if found.get("empty"):
+            return "{}"
+        radius = "infinite radius" if found["radius"] is None else f"radius {found['radius']:.6g}"
+        return f"ball around ({', '.join(shown(value, '?') for value in found['center'])}), {radius}"
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        radius = -1.0 if found.get("empty") else np.inf if found["radius"] is None else found["radius"]
+        return cls(ends(found["center"], np.nan)[None], np.array([radius]))
 
     def __getitem__(self, row: int) -> dict[str, Any]:
         center, radius = numbers(self.center[row]), self.radius[row]
-        answer = {"kind": "ball", "center": center, "radius": number(radius), "size": number(self.size[row])}
+        answer = {"kind": self.kind, "center": center, "radius": number(radius), "size": number(self.size[row])}
         if radius < 0:
             return answer | {"radius": None, "empty": True}
         return answer if np.isfinite(radius) else answer | {"unbounded": True}
@@ -35,11 +58,13 @@ class Balls:
         distance = np.linalg.norm(np.asarray(y).reshape(self.center.shape) - self.center, axis=1)
         return distance <= self.radius
 
-    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
-        return type(self)(self.center[rows], self.radius[rows])
+    def pack(self) -> list[bytes]:
+        return [row.tobytes() for row in np.concatenate([self.center, self.radius[:, None]], axis=1).astype("<f8")]
 
-    def to_json(self) -> list[dict[str, Any]]:
-        return [self[row] for row in range(len(self))]
+    @classmethod
+    def unpack(cls, payload: bytes) -> Self:
+        values = np.frombuffer(payload, dtype="<f8")[None, :]
+        return cls(values[:, :-1], values[:, -1])
 
 
 def ball_volume(radius: Reals, dimensions: int) -> Reals:

@@ -1,8 +1,11 @@
 """Files named by the SHA-256 of their content, in a folder or any store that fsspec knows.
 
 A file is written under a temporary name and renamed, so that a name stands for the whole content or for nothing; what
-is read back is hashed again, so that a damaged file is an error and never a wrong set. Writing content that is there
-already writes it anew: that heals a damaged file and tells the garbage collector that it is wanted.
+is read back is hashed again, so that a damaged file is an error and never a wrong set. Content that already exists is
+rewritten, which repairs a damaged file and tells the garbage collector that it is still needed.
+
+A file system's errors are raised as errors of certiset: `StoreFullError`, `ArtifactsUnavailableError`, or
+`DamagedFileError` for the one file that is missing or not what was written.
 """
 
 import contextlib
@@ -21,12 +24,18 @@ from typing import Any
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from core.errors import DamagedFileError, SettingsError, StoreError
+from certiset.core.errors import (
+    ArtifactsUnavailableError,
+    CertisetError,
+    DamagedFileError,
+    SettingsError,
+    StoreFullError,
+)
 
 _PIECE = 2**20
 _NAME = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"tmp/[0-9a-f]{32}|([0-9a-f]{2})/\1[0-9a-f]{62}")
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -44,22 +53,20 @@ class Artifacts:
         except (ValueError, ImportError) as error:
             raise SettingsError(f"the artifacts URL cannot be used: {error}.") from None
         self._is_local = isinstance(self._fs, LocalFileSystem)
+        # A remote store's library raises its own errors when the server is unavailable.
+        self._failures: type[Exception] = OSError if self._is_local else Exception
 
     def put(self, content: bytes) -> str:
         """Stores the content and returns its name."""
         name = hashlib.sha256(content).hexdigest()
         temporary, final = f"{self._root}/tmp/{uuid.uuid4().hex}", self._path(name)
         try:
-            if self._is_local:
-                _write_local(Path(temporary), Path(final), content)
-            else:
-                self._fs.pipe_file(temporary, content)
-                self._fs.mv(temporary, final)
-        except OSError as error:
-            self._remove_quietly(temporary)
-            if error.errno in _NO_ROOM:
-                raise StoreError("The artifact store has no room left: make some, then try again.") from None
-            raise StoreError(f"The artifact store cannot be written: {error.strerror or error}.") from None
+            with self._translated_errors("The artifact store cannot be written"):
+                if self._is_local:
+                    _write_local(Path(temporary), Path(final), content)
+                else:
+                    self._fs.pipe_file(temporary, content)
+                    self._fs.mv(temporary, final)
         except BaseException:
             self._remove_quietly(temporary)
             raise
@@ -82,12 +89,15 @@ class Artifacts:
         return self._read(self._path(name), first, last)
 
     def exists(self, name: str) -> bool:
-        return bool(self._fs.exists(self._path(name)))
+        with self._translated_errors("The artifact store cannot be read"):
+            return bool(self._fs.exists(self._path(name)))
 
     def files(self) -> Iterator[StoredFile]:
-        """Our files, temporary ones too. Whatever else lies below the root is not ours to look at."""
-        self._fs.invalidate_cache()
-        for path, entry in self._fs.find(self._root, detail=True).items():
+        """The store's files, including temporary ones. Any other files below the root are ignored."""
+        with self._translated_errors("The artifact store cannot be read"):
+            self._fs.invalidate_cache()
+            found = self._fs.find(self._root, detail=True)
+        for path, entry in found.items():
             inner = path.removeprefix(self._root).lstrip("/")
             if _OURS.fullmatch(inner):
                 temporary = inner.startswith("tmp/")
@@ -98,18 +108,19 @@ class Artifacts:
         return StoredFile(self._path(name), name, 0.0)
 
     def discard(self, file: StoredFile, older_than: float) -> bool:
-        """Removes a file that nobody names, unless it was written anew since it was listed."""
-        self._fs.invalidate_cache()
-        try:
-            if _modified(self._fs.info(file.path)) > time.time() - older_than:
+        """Removes a file that no record refers to, unless it was rewritten after it was listed."""
+        with self._translated_errors("The artifact store cannot be written"):
+            try:
+                self._fs.invalidate_cache()
+                if _modified(self._fs.info(file.path)) > time.time() - older_than:
+                    return False
+                self._fs.rm_file(file.path)
+            except FileNotFoundError:
                 return False
-            self._fs.rm_file(file.path)
-        except FileNotFoundError:
-            return False
-        return True
+            return True
 
     def intact(self, name: str) -> bool:
-        """Whether the file is there and is what was written."""
+        """Whether the file exists and is what was written."""
         try:
             self.get(name)
         except DamagedFileError:
@@ -120,22 +131,20 @@ class Artifacts:
         """Raises unless files can be written and read back."""
         probe = f"{self._root}/tmp/{uuid.uuid4().hex}"
         try:
-            if self._is_local:
-                Path(probe).parent.mkdir(parents=True, exist_ok=True)
-            self._fs.pipe_file(probe, b"ping")
-        except OSError as error:
-            raise StoreError(f"The artifact store cannot be written: {error.strerror or error}.") from None
+            with self._translated_errors("The artifact store cannot be written"):
+                if self._is_local:
+                    Path(probe).parent.mkdir(parents=True, exist_ok=True)
+                self._fs.pipe_file(probe, b"ping")
         finally:
             self._remove_quietly(probe)
 
     def _read(self, path: str, first: int | None = None, last: int | None = None) -> bytes:
-        try:
-            content: bytes = self._fs.cat_file(path, start=first, end=last)
-        except FileNotFoundError:
-            raise DamagedFileError(f"The stored file {path} is missing.") from None
-        except OSError as error:
-            raise StoreError(f"The stored file {path} cannot be read: {error.strerror or error}.") from None
-        return content
+        with self._translated_errors(f"The stored file {path} cannot be read"):
+            try:
+                content: bytes = self._fs.cat_file(path, start=first, end=last)
+            except FileNotFoundError:
+                raise DamagedFileError(f"The stored file {path} is missing.") from None
+            return content
 
     def _path(self, name: str) -> str:
         if not _NAME.fullmatch(name):
@@ -143,8 +152,21 @@ class Artifacts:
         return f"{self._root}/{name[:2]}/{name}"
 
     def _remove_quietly(self, path: str) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(self._failures):
             self._fs.rm_file(path)
+
+    @contextlib.contextmanager
+    def _translated_errors(self, failure: str) -> Iterator[None]:
+        try:
+            yield
+        except CertisetError:
+            raise
+        except self._failures as error:
+            if isinstance(error, OSError) and error.errno in _NO_SPACE:
+                raise StoreFullError("The artifact store has no space left: free some, then try again.") from error
+            # The rest of a message may contain addresses, which belong in the log only.
+            reason = (isinstance(error, OSError) and error.strerror) or type(error).__name__
+            raise ArtifactsUnavailableError(f"{failure}: {reason}.") from error
 
 
 def _write_local(temporary: Path, final: Path, content: bytes) -> None:

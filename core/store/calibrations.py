@@ -1,16 +1,17 @@
-"""Calibrations as their owners see them: made, looked at, cancelled, tried again."""
+"""Calibrations as their owners see them: created, read, cancelled, retried."""
 
 from typing import Any
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from core.errors import NotFoundError, StoreError
-from core.store.clock import now
-from core.store.identifiers import new_id
-from core.store.paging import Page, page_of
-from core.store.records import FINISHED, Calibration, Dataset, ModelRecord
-from core.store.text import printable
+from certiset.core.errors import ConflictError, NotFoundError
+from certiset.core.resources import FINISHED
+from certiset.core.store.clock import now
+from certiset.core.store.identifiers import new_id
+from certiset.core.store.paging import Page, page_of
+from certiset.core.store.records import Calibration, Dataset, ModelRecord
+from certiset.core.store.text import printable
 
 
 class Calibrations:
@@ -27,7 +28,7 @@ class Calibrations:
         idempotency_key: str | None = None,
         request_sha256: str = "",
     ) -> Calibration:
-        """Queued, and announced by whoever commits this."""
+        """A queued calibration; whoever commits the transaction announces it."""
         made = Calibration(
             id=new_id("cal"),
             tenant=dataset.tenant,
@@ -53,7 +54,7 @@ class Calibrations:
         return found
 
     def find(self, id: str) -> Calibration | None:
-        """Whoever's it is: for workers and operators."""
+        """A calibration of any tenant, for workers and operators."""
         return self._session.get(Calibration, id, populate_existing=True)
 
     def by_idempotency_key(self, tenant: str, key: str) -> Calibration | None:
@@ -63,7 +64,7 @@ class Calibrations:
     def list(
         self, tenant: str | None, *, status: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> Page[Calibration]:
-        """Newest first; of everybody if no tenant is given."""
+        """Newest first; of all tenants if none is given."""
         chosen = select(Calibration)
         if tenant is not None:
             chosen = chosen.where(Calibration.tenant == tenant)
@@ -72,7 +73,7 @@ class Calibrations:
         return page_of(self._session, chosen, Calibration.id, limit, cursor)
 
     def cancel(self, id: str) -> Calibration:
-        """Ends a queued one at once and asks a running one to stop; a finished one stays what it is."""
+        """Ends a queued one at once and asks a running one to stop; a finished one is not changed."""
         self._session.execute(
             update(Calibration)
             .where(Calibration.id == id, Calibration.status == "queued")
@@ -86,7 +87,7 @@ class Calibrations:
         return self._found(id)
 
     def retry(self, id: str) -> Calibration:
-        """Queues a failed or cancelled one again, with all its attempts before it."""
+        """Requeues a failed or cancelled one; its attempts are counted from 0 again."""
         taken = self._session.execute(
             update(Calibration)
             .where(Calibration.id == id, Calibration.status.in_(("failed", "cancelled")))
@@ -105,11 +106,11 @@ class Calibrations:
         ).first()
         found = self._found(id)
         if taken is None:
-            raise StoreError(f"Calibration {id} is {found.status}: only a failed or cancelled one can be tried again.")
+            raise ConflictError(f"Calibration {id} is {found.status}: only a failed or cancelled one can be retried.")
         return found
 
     def counts(self) -> dict[str, int]:
-        """How many there are of each status, of all tenants."""
+        """The number of calibrations by status, over all tenants."""
         counted = self._session.execute(select(Calibration.status, func.count()).group_by(Calibration.status))
         return {status: int(number) for status, number in counted}
 

@@ -3,9 +3,9 @@
 from sqlalchemy import exists, select, tuple_
 from sqlalchemy.orm import Session
 
-from core.errors import NotFoundError
-from core.store.paging import Page
-from core.store.records import CertificateRecord, Monitor
+from certiset.core.errors import NotFoundError
+from certiset.core.store.paging import Page
+from certiset.core.store.records import CertificateRecord, Monitor
 
 
 class Certificates:
@@ -31,7 +31,7 @@ class Certificates:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[CertificateRecord]:
-        """Newest first, of those that match all that is given."""
+        """Those that match all filters, newest first."""
         record = CertificateRecord
         chosen = select(record).where(record.tenant == tenant)
         for column, value in (

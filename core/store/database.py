@@ -1,5 +1,7 @@
 """The engine and its transactions, on SQLite and PostgreSQL alike."""
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,14 +11,19 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
-from core.errors import SettingsError
+from certiset.core.errors import SettingsError
+from certiset.core.store.errors import translated_errors
 
 _BUSY_MILLISECONDS = 10_000
 _IMMEDIATE = "certiset_immediate"
 
 
 class Database:
-    """Connects on first use. `reading` and `writing` are the only ways to a session; each is one transaction."""
+    """Connects on first use. `reading` and `writing` are the only ways to a session; each is one transaction.
+
+    A lost connection, a lock that is not released, a duplicate and a full disk are raised as errors of certiset
+    (`certiset.core.store.errors`), and no SQLAlchemy error needs to be caught anywhere else.
+    """
 
     def __init__(self, url: str) -> None:
         try:
@@ -29,7 +36,7 @@ class Database:
         if not self.is_sqlite and parsed.get_backend_name() != "postgresql":
             raise SettingsError(f"the database must be SQLite or PostgreSQL, not {parsed.get_backend_name()}.")
         if self.is_sqlite and parsed.database:
-            # Data and keys lie there: nobody else's business.
+            # The folder holds data and keys: readable by its owner only.
             Path(parsed.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             self.engine = _engine(parsed, self.is_sqlite)
@@ -38,22 +45,32 @@ class Database:
 
     @property
     def writing_engine(self) -> Engine:
-        """The same connections; transactions say from the start that they will write."""
+        """The same connections; transactions declare from the start that they will write."""
         return self.engine.execution_options(**{_IMMEDIATE: True})
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        with Session(self.engine, expire_on_commit=False) as session:
+        with translated_errors(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Commits once, at the end; rolls back on any error."""
-        with Session(self.writing_engine, expire_on_commit=False) as session, session.begin():
+        with (
+            translated_errors(),
+            Session(self.writing_engine, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             yield session
 
+    @contextmanager
+    def connection(self, *, writing: bool = False) -> Iterator[Connection]:
+        """Below the sessions, for the schema and its migrations: one transaction, committed at the end."""
+        with translated_errors(), (self.writing_engine if writing else self.engine).begin() as connection:
+            yield connection
+
     def ping(self) -> None:
-        with self.engine.connect() as connection:
+        with self.connection() as connection:
             connection.execute(text("select 1"))
 
     def close(self) -> None:
@@ -63,14 +80,14 @@ class Database:
 def _engine(url: Any, is_sqlite: bool) -> Engine:
     if not is_sqlite:
         # A connection that died with the server is noticed before it is used; one that hangs, within seconds.
-        patience = {
+        time_limits = {
             "connect_timeout": 5,
             "keepalives_idle": 10,
             "keepalives_interval": 5,
             "tcp_user_timeout": 10_000,
             "options": "-c statement_timeout=20000 -c lock_timeout=10000",
         }
-        return create_engine(url, pool_pre_ping=True, connect_args=patience, hide_parameters=True)
+        return create_engine(url, pool_pre_ping=True, connect_args=time_limits, hide_parameters=True)
     engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
@@ -79,14 +96,27 @@ def _engine(url: Any, is_sqlite: bool) -> Engine:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
-        cursor.execute("pragma journal_mode = wal")
+        _use_wal(cursor)
         cursor.execute("pragma synchronous = full")
         cursor.close()
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
-        # A writer that begins as a reader can be refused half way; one that says so at once only waits.
+        # A transaction that starts as a reader can be refused when it writes; one that declares it at once only waits.
         immediate = connection.get_execution_options().get(_IMMEDIATE)
         connection.exec_driver_sql("begin immediate" if immediate else "begin")
 
     return engine
+
+
+def _use_wal(cursor: Any) -> None:
+    """Switching a new database to WAL fails at once, whatever the busy timeout, while another process does the same."""
+    deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            cursor.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)

@@ -3,9 +3,9 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.errors import NotFoundError
-from core.store.paging import Page, page_of
-from core.store.records import Dataset
+from certiset.core.errors import NotFoundError
+from certiset.core.store.paging import Page, page_of
+from certiset.core.store.records import Dataset
 
 
 class Datasets:

@@ -1,10 +1,92 @@
-"""Which of the database's errors may be gone at the next try."""
+"""What a database's error means: the one place where those of SQLAlchemy and the drivers become errors of certiset.
 
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+Only codes are inspected, never the text of a message. An error that is not in the tables is a bug, such as a violated
+check or an unknown column, and is raised unchanged.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-DOUBLE = (IntegrityError,)
-"""the record is there already"""
+from certiset.core.errors import DatabaseBusyError, DatabaseUnavailableError, DuplicateError, StoreError, StoreFullError
 
-TRANSIENT = (OperationalError, InterfaceError, PoolTimeoutError, IntegrityError)
-"""lost connections, locked tables, a busy pool, and two who entered the same record at once"""
+_SENTENCES: dict[type[StoreError], str] = {
+    DatabaseUnavailableError: "The database is unavailable: try again in a moment.",
+    DatabaseBusyError: "The database is busy: try again in a moment.",
+    DuplicateError: "A record with the same unique key already exists.",
+    StoreFullError: "The database has no space left: free some, then try again.",
+}
+
+_POSTGRESQL: dict[str, type[StoreError]] = {
+    "08": DatabaseUnavailableError,  # the whole class: connection exceptions
+    "57P01": DatabaseUnavailableError,  # the server shuts down
+    "57P02": DatabaseUnavailableError,  # the server crashed
+    "57P03": DatabaseUnavailableError,  # the server is starting
+    "53300": DatabaseUnavailableError,  # too many connections
+    "40001": DatabaseBusyError,  # serialization failure
+    "40P01": DatabaseBusyError,  # deadlock
+    "55P03": DatabaseBusyError,  # lock_timeout
+    "57014": DatabaseBusyError,  # statement_timeout
+    "23505": DuplicateError,  # unique violation
+    "53100": StoreFullError,  # disk full
+}
+"""by SQLSTATE, or the beginning of it"""
+
+_SQLITE: dict[str, type[StoreError]] = {
+    "SQLITE_CANTOPEN": DatabaseUnavailableError,
+    "SQLITE_BUSY": DatabaseBusyError,
+    "SQLITE_LOCKED": DatabaseBusyError,
+    "SQLITE_CONSTRAINT_UNIQUE": DuplicateError,
+    "SQLITE_CONSTRAINT_PRIMARYKEY": DuplicateError,
+    "SQLITE_FULL": StoreFullError,
+}
+"""by the name of the result code, or the beginning of it: SQLITE_BUSY_SNAPSHOT is SQLITE_BUSY"""
+
+
+def store_error(error: BaseException) -> StoreError | None:
+    """The corresponding error of certiset; None if the error is not in the tables."""
+    kind = _kind(error)
+    return None if kind is None else kind(_SENTENCES[kind])
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Raises errors of certiset in place of those in the tables; the driver's error becomes the cause."""
+    try:
+        yield
+    except (DBAPIError, PoolTimeoutError) as error:
+        translated = store_error(error)
+        if translated is None:
+            raise
+        raise translated from error
+
+
+def driver_message(error: StoreError) -> str:
+    """What the driver said, for logs and operators only: it may contain addresses."""
+    cause = error.__cause__
+    said = cause.orig if isinstance(cause, DBAPIError) and cause.orig is not None else cause or error
+    return next(iter(str(said).splitlines()), "") or type(said).__name__
+
+
+def _kind(error: BaseException) -> type[StoreError] | None:
+    if isinstance(error, PoolTimeoutError):
+        return DatabaseBusyError
+    if not isinstance(error, DBAPIError):
+        return None
+    if error.connection_invalidated:
+        return DatabaseUnavailableError
+    driver = error.orig
+    if isinstance(driver, sqlite3.Error):
+        return _entry(_SQLITE, getattr(driver, "sqlite_errorname", None))
+    code = getattr(driver, "sqlstate", None)
+    if code is None and isinstance(error, OperationalError):
+        # The server did not answer at all: psycopg cannot connect, or lost the connection.
+        return DatabaseUnavailableError
+    return _entry(_POSTGRESQL, code)
+
+
+def _entry(table: dict[str, type[StoreError]], code: str | None) -> type[StoreError] | None:
+    return next((kind for beginning, kind in table.items() if code is not None and code.startswith(beginning)), None)

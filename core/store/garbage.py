@@ -1,35 +1,36 @@
-"""Removes files that no record names: what a killed process left, and the data of deleted datasets."""
+"""Removes files that no record refers to: leftovers of killed processes, and the data of deleted datasets."""
 
 import time
 
 from sqlalchemy import select, union
 from sqlalchemy.orm import Session
 
-from core.store.artifacts import StoredFile
-from core.store.records import FINISHED, Calibration, Dataset, ModelRecord, PredictorRecord
-from core.store.store import Store
+from certiset.core.resources import FINISHED
+from certiset.core.store.artifacts import StoredFile
+from certiset.core.store.records import Calibration, Dataset, ModelRecord, PredictorRecord
+from certiset.core.store.store import Store
 
 
 def orphans(store: Store, older_than: float) -> list[StoredFile]:
-    """Files that are neither named by a record nor younger than that many seconds.
+    """Files older than that many seconds to which no record refers.
 
     The age protects files whose record is about to be committed.
     """
     horizon = time.time() - older_than
     old = [file for file in store.artifacts.files() if file.modified <= horizon]
-    # Listed before asking: a file that is named between the two is found named.
+    # Files are listed before the database is read: a record added in between is seen.
     with store.database.reading() as session:
         named = _named(session)
     return [file for file in old if file.sha256 is None or file.sha256 not in named]
 
 
 def collect_garbage(store: Store, older_than: float) -> list[StoredFile]:
-    """Removes the orphans and says which they were."""
+    """Removes the orphans and returns them."""
     return [file for file in orphans(store, older_than) if store.artifacts.discard(file, older_than)]
 
 
 def discard_unnamed(store: Store, name: str, older_than: float) -> bool:
-    """Removes one file at once, if no record names it any more."""
+    """Removes one file at once, if no record refers to it any more."""
     with store.database.reading() as session:
         if name in _named(session):
             return False

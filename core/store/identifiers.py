@@ -1,7 +1,10 @@
-"""Names of records: a kind, 48 bits of time and 80 of randomness, so that they sort by age and cannot be guessed."""
+"""Ids of records: a kind, 48 bits of time and 80 random bits, so that they sort by age and cannot be guessed."""
 
 import secrets
 import time
+
+ID_PATTERN = r"^[a-z]{2,6}-[0-9a-z]{1,57}$"
+"""of every id in URLs and bodies"""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LENGTH = 26

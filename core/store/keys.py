@@ -1,12 +1,12 @@
-"""API keys: only an HMAC of each is kept, so that a stolen database opens nothing."""
+"""API keys: only an HMAC of each is stored, so that a stolen database gives no access."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from core.errors import NotFoundError
-from core.store.clock import now
-from core.store.identifiers import new_id
-from core.store.records import ApiKey
+from certiset.core.errors import NotFoundError
+from certiset.core.store.clock import now
+from certiset.core.store.identifiers import new_id
+from certiset.core.store.records import ApiKey
 
 SCOPES = ("read", "write", "admin")
 
@@ -38,4 +38,4 @@ class ApiKeys:
             .returning(ApiKey.id)
         )
         if revoked.first() is None:
-            raise NotFoundError(f"There is no key {id} in use.")
+            raise NotFoundError(f"Key {id} was not found or is already revoked.")

@@ -3,10 +3,10 @@
     queued ──claim──> running ──succeed──> succeeded
       ^ │               │ │ └──stop──────> cancelled
       │ └──cancel───────┼─┼──────────────> cancelled
-      └──give_back──────┘ └──fail────────> failed (the last attempt, or no use trying again)
+      └──requeue────────┘ └──fail────────> failed (the last attempt, or retrying is useless)
 
-A claim writes a new word into ``lease_owner``; every later write names that word and touches nothing if it is gone.
-A worker that lost its lease, or whose message arrived twice, therefore changes nothing, however late it wakes up.
+A claim writes a new lease token into ``lease_owner``; every later write names the token, and has no effect if it is
+gone. A worker that lost its lease, or whose message arrived twice, therefore changes nothing, however late it is.
 """
 
 import secrets
@@ -16,11 +16,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, case, cast, func, literal, select, update
 from sqlalchemy.orm import Session
 
-from core.store.clock import now
-from core.store.predictors import Outcome, Predictors
-from core.store.records import Calibration
-from core.store.reports import Reports
-from core.store.text import printable
+from certiset.core.store.clock import now
+from certiset.core.store.predictors import FitResult, Predictors
+from certiset.core.store.records import Calibration
+from certiset.core.store.reports import Reports
+from certiset.core.store.text import printable
 
 _DOUBLINGS = 7
 
@@ -31,22 +31,23 @@ class Claim:
 
     calibration: Calibration
     owner: str
+    """the lease token"""
 
 
 @dataclass(frozen=True)
 class Renewal:
     held: bool
-    """False: somebody else may be working on it, so stop"""
+    """False: another worker may have the job, so stop"""
     cancel_requested: bool = False
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found; the ids are to be announced after the commit."""
+    """What a sweep found; the ids must be announced after the commit."""
 
     announced: list[str]
     expired: int
-    """leases that ran out"""
+    """number of expired leases"""
 
 
 class Leases:
@@ -78,7 +79,7 @@ class Leases:
         return Claim(self._session.get_one(Calibration, id, populate_existing=True), owner)
 
     def renew(self, claim: Claim, progress: dict[str, Any] | None = None) -> Renewal:
-        """Says that the worker is alive and, if there is something new, how far it is."""
+        """Extends the lease and stores the progress, if there is any."""
         values: dict[str, Any] = {"lease_until": now() + self._lease_seconds}
         if progress is not None:
             values |= {"progress": progress, "reports": Calibration.reports + 1}
@@ -94,18 +95,18 @@ class Leases:
             Reports(self._session).add(claim.calibration.id, found.reports, progress)
         return Renewal(True, found.cancel_requested)
 
-    def succeed(self, claim: Claim, outcome: Outcome) -> bool:
-        """Stores what the fit gave, unless the lease was lost."""
+    def succeed(self, claim: Claim, result: FitResult) -> bool:
+        """Stores the fit's result, unless the lease was lost."""
         values = {
             "status": "succeeded",
-            "predictor_id": outcome.predictor_id,
-            "certificate_id": outcome.certificate_id,
+            "predictor_id": result.predictor_id,
+            "certificate_id": result.certificate_id,
             "error": None,
             "progress": {"phase": "done", "step": 1, "steps": 1, "fraction": 1.0, "metrics": {}},
         }
         if not self._end(claim, values):
             return False
-        Predictors(self._session).add(claim.calibration, outcome)
+        Predictors(self._session).add(claim.calibration, result)
         return True
 
     def stop(self, claim: Claim) -> bool:
@@ -113,15 +114,15 @@ class Leases:
         return self._end(claim, {"status": "cancelled"})
 
     def fail(self, claim: Claim, reason: str) -> bool:
-        """No further attempt would do better."""
+        """Fails for good: another attempt would not help."""
         return self._end(claim, {"status": "failed", "error": printable(reason)})
 
-    def give_back(self, claim: Claim, reason: str) -> bool:
-        """The attempt came to nothing: queued again after a pause, or failed if it was the last one."""
-        return self._put_back(self._ours(claim), printable(reason)) > 0
+    def requeue(self, claim: Claim, reason: str) -> bool:
+        """The attempt failed: requeued after a pause, or failed for good if it was the last one."""
+        return self._requeue(self._ours(claim), printable(reason)) > 0
 
     def release(self, claim: Claim) -> bool:
-        """The worker is shutting down: queued again at once, or cancelled if so asked; the attempt does not count."""
+        """The worker shuts down: requeued at once, or cancelled if requested; the attempt does not count."""
         cancelled = Calibration.cancel_requested
         values = {
             "status": case((cancelled, "cancelled"), else_="queued"),
@@ -134,28 +135,28 @@ class Leases:
         return self._end(claim, values)
 
     def sweep(self, message_seconds: float) -> Swept:
-        """Puts back what was lost: jobs whose lease ran out, and queued jobs whose message nobody took."""
-        expired = self._put_back(
+        """Requeues jobs whose lease expired, and finds queued jobs whose message was lost."""
+        expired = self._requeue(
             (Calibration.status == "running") & (Calibration.lease_until < now()),
             "The worker that was fitting this calibration disappeared: killed, out of memory, or cut off.",
             pause=False,
         )
-        # Jobs that were just put back are due at once. Others when their last message is old, each time twice as old:
-        # most of them only wait behind others, and their messages must not pile up.
-        overdue = (Calibration.status == "queued") & (Calibration.not_before <= now())
+        # Jobs that were just requeued are due at once, others when their last message is old, each time twice as old:
+        # most of them are only waiting for a worker, and their messages must not pile up.
+        waiting = (Calibration.status == "queued") & (Calibration.not_before <= now())
         doublings = case((Calibration.announcements < _DOUBLINGS, Calibration.announcements), else_=_DOUBLINGS)
-        patience = message_seconds * literal(1).bitwise_lshift(doublings)
-        unheard = (Calibration.announced_at < now() - patience) | (Calibration.announced_at < Calibration.not_before)
+        due_after = message_seconds * literal(1).bitwise_lshift(doublings)
+        missed = (Calibration.announced_at < now() - due_after) | (Calibration.announced_at < Calibration.not_before)
         announced = self._session.scalars(
             update(Calibration)
-            .where(overdue, unheard)
+            .where(waiting, missed)
             .values(announced_at=now(), announcements=Calibration.announcements + 1)
             .returning(Calibration.id)
         )
         return Swept(sorted(announced), expired)
 
     def overdue(self, seconds: float, limit: int = 10) -> list[str]:
-        """Queued jobs, oldest first, that nobody has taken for that long although they were announced."""
+        """Queued jobs, oldest first, that no worker has taken for that long although they were announced."""
         chosen = (
             select(Calibration.id)
             .where(Calibration.status == "queued", Calibration.not_before < now() - seconds)
@@ -178,16 +179,16 @@ class Leases:
         )
         return ended.first() is not None
 
-    def _put_back(self, which: ColumnElement[bool], reason: str, *, pause: bool = True) -> int:
+    def _requeue(self, which: ColumnElement[bool], reason: str, *, pause: bool = True) -> int:
         attempts, last = Calibration.attempts, Calibration.attempts >= self._max_attempts
         status = case((Calibration.cancel_requested, "cancelled"), (last, "failed"), else_="queued")
         wait = self._retry_seconds * literal(1).bitwise_lshift(attempts - 1) if pause else literal(0.0)
-        put_back = self._session.execute(
+        requeued = self._session.execute(
             update(Calibration)
             .where(which)
             .values(
                 status=status,
-                error=case((Calibration.cancel_requested, None), (last, _last_words(reason, attempts)), else_=reason),
+                error=case((Calibration.cancel_requested, None), (last, _final_reason(reason, attempts)), else_=reason),
                 lease_owner=None,
                 lease_until=None,
                 progress=None,
@@ -197,8 +198,8 @@ class Leases:
             )
             .returning(Calibration.id)
         )
-        return len(put_back.all())
+        return len(requeued.all())
 
 
-def _last_words(reason: str, attempts: Any) -> Any:
+def _final_reason(reason: str, attempts: Any) -> Any:
     return literal(f"{reason} It was tried ") + cast(attempts, String) + " times."

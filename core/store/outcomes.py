@@ -1,28 +1,19 @@
 """Outcomes of served sets, each counted once, and the monitor that they feed."""
 
-from dataclasses import dataclass
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.bounds import Supermartingale
-from core.store.clock import now
-from core.store.records import Monitor, OutcomeRecord
-
-
-@dataclass(frozen=True)
-class Counted:
-    counted: int
-    repeated: int
-    """known before, and not counted again"""
+from certiset.core.bounds import Supermartingale
+from certiset.core.store.clock import now
+from certiset.core.store.records import Monitor, OutcomeRecord
 
 
 class Outcomes:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def add(self, tenant: str, predictor_id: str, missed: dict[str, bool], *, alpha: float, eta: float) -> Counted:
-        """Counts the outcomes, by their prediction's number and in the order given, that were not counted before."""
+    def add(self, tenant: str, predictor_id: str, missed: dict[str, bool], *, alpha: float, eta: float) -> int:
+        """Counts the outcomes that are new, by their prediction's number and in the order given; returns how many."""
         monitor = self._locked(tenant, predictor_id)
         known = set(
             self._session.scalars(
@@ -46,7 +37,7 @@ class Outcomes:
         if monitor.contradicted_at is None and after.contradicted(eta):
             monitor.contradicted_at = self._session.scalar(select(now()))
         self._session.flush()
-        return Counted(len(fresh), len(missed) - len(fresh))
+        return len(fresh)
 
     def monitor(self, tenant: str, predictor_id: str) -> Monitor:
         found = self._session.get(Monitor, (tenant, predictor_id))
@@ -55,7 +46,7 @@ class Outcomes:
         )
 
     def path(self, tenant: str, predictor_id: str, points: int) -> list[tuple[int, int]]:
-        """(outcomes, misses) along the way, about so many points."""
+        """(outcomes, misses) over time, thinned to about that many points."""
         last = self.monitor(tenant, predictor_id).outcomes
         step = max(1, last // points)
         record = OutcomeRecord
@@ -68,7 +59,7 @@ class Outcomes:
         return [(int(number), int(misses)) for number, misses in self._session.execute(chosen)]
 
     def contradicted(self) -> int:
-        """How many certificates are contradicted, of all tenants."""
+        """The number of contradicted certificates, over all tenants."""
         chosen = select(Monitor.predictor_id).where(Monitor.contradicted_at.is_not(None))
         return len(self._session.execute(chosen).all())
 
@@ -78,7 +69,7 @@ class Outcomes:
         return set(self._session.scalars(chosen))
 
     def _locked(self, tenant: str, predictor_id: str) -> Monitor:
-        """The monitor's row, held until the commit: outcomes are counted one request after the other."""
+        """The monitor's row, locked until the commit: outcomes are counted one request at a time."""
         key = (tenant, predictor_id)
         found = self._session.get(Monitor, key, with_for_update=True)
         if found is None:

@@ -1,4 +1,4 @@
-"""What a fit left behind: the predictor and its certificate, both named by their content."""
+"""The result of a fit: the predictor and its certificate, both named by their content."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from core.errors import NotFoundError
-from core.store.paging import Page
-from core.store.records import Calibration, CertificateRecord, PredictorRecord
+from certiset.core.errors import NotFoundError
+from certiset.core.store.paging import Page
+from certiset.core.store.records import Calibration, CertificateRecord, PredictorRecord
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The fit's result, as the fitting process hands it over."""
+class FitResult:
+    """As the fitting process returns it."""
 
     predictor_id: str
     certificate_id: str
@@ -32,35 +32,35 @@ class Predictors:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def add(self, calibration: Calibration, outcome: Outcome) -> None:
-        """Stores both; an equal fit has stored them already, and then that one stays."""
-        if self._session.get(PredictorRecord, (calibration.tenant, outcome.predictor_id)) is not None:
+    def add(self, calibration: Calibration, result: FitResult) -> None:
+        """Stores both, unless an identical fit has already stored them."""
+        if self._session.get(PredictorRecord, (calibration.tenant, result.predictor_id)) is not None:
             return
         self._session.add(
             PredictorRecord(
                 tenant=calibration.tenant,
-                id=outcome.predictor_id,
+                id=result.predictor_id,
                 calibration_id=calibration.id,
                 name=calibration.name,
                 task=calibration.manifest["task"],
-                score=outcome.score,
-                members=outcome.members,
-                description=outcome.description,
-                artifact=outcome.artifact,
-                certificate_id=outcome.certificate_id,
+                score=result.score,
+                members=result.members,
+                description=result.description,
+                artifact=result.artifact,
+                certificate_id=result.certificate_id,
             )
         )
         self._session.add(
             CertificateRecord(
                 tenant=calibration.tenant,
-                id=outcome.certificate_id,
-                predictor_id=outcome.predictor_id,
+                id=result.certificate_id,
+                predictor_id=result.predictor_id,
                 dataset_id=calibration.dataset_id,
                 model_id=calibration.model_id,
-                digest=outcome.digest,
-                alpha=outcome.alpha,
-                bound=outcome.bound,
-                document=outcome.document,
+                digest=result.digest,
+                alpha=result.alpha,
+                bound=result.bound,
+                document=result.document,
             )
         )
 
@@ -76,7 +76,7 @@ class Predictors:
         return found
 
     def list(self, tenant: str, *, limit: int = 50, cursor: str | None = None) -> Page[PredictorRecord]:
-        """Newest first. Ids say nothing about age here, so the cursor is the calibration's."""
+        """Newest first. These ids do not sort by age, so the cursor is the calibration's id."""
         chosen = select(PredictorRecord).where(PredictorRecord.tenant == tenant)
         if cursor is not None:
             chosen = chosen.where(PredictorRecord.calibration_id < cursor)

@@ -1,16 +1,15 @@
 """The tables. Times are seconds since 1970 by the database's clock; files are named by the SHA-256 of their content."""
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 from sqlalchemy import JSON, BigInteger, CheckConstraint, Double, Index, MetaData, String, Text, UniqueConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from core.store.clock import now
+from certiset.core.resources import CalibrationStatus
+from certiset.core.store.clock import now
 
-Status: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-STATUSES: tuple[Status, ...] = get_args(Status)
-FINISHED: tuple[Status, ...] = ("succeeded", "failed", "cancelled")
+STATUSES: tuple[CalibrationStatus, ...] = get_args(CalibrationStatus)
 
 _Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
 _Id = String(64)
@@ -38,7 +37,7 @@ class ApiKey(Record):
 
     id: Mapped[str] = mapped_column(_Id, primary_key=True)
     tenant: Mapped[str] = mapped_column(_Id)
-    """whose records the key opens"""
+    """whose records the key can access"""
     name: Mapped[str] = mapped_column(String(200))
     scopes: Mapped[list[str]]
     """of read, write, admin"""
@@ -88,7 +87,7 @@ class ModelRecord(Record):
 
 
 class Calibration(Record):
-    """A job, and all that is known about it: its message in the queue carries nothing but the id."""
+    """A job and everything known about it: its message in the queue carries only the id."""
 
     __tablename__ = "calibrations"
     __table_args__ = (
@@ -118,14 +117,14 @@ class Calibration(Record):
     attempts: Mapped[int] = mapped_column(default=0)
     cancel_requested: Mapped[bool] = mapped_column(default=False)
     lease_owner: Mapped[str | None] = mapped_column(_Id)
-    """whoever holds this word may write to the row; new for every attempt"""
+    """the lease token: whoever holds it may write to the row; new for every attempt"""
     lease_until: Mapped[float | None]
     not_before: Mapped[float] = mapped_column(default=now())
     """a retry waits until then"""
     announced_at: Mapped[float] = mapped_column(default=now())
     """when the last message was sent"""
     announcements: Mapped[int] = mapped_column(default=0)
-    """messages since the last attempt, beside the first one"""
+    """messages since the last attempt, not counting the first one"""
     progress: Mapped[dict[str, Any] | None]
     reports: Mapped[int] = mapped_column(default=0)
     """counts the reports, so that a watcher knows which one it has seen"""
@@ -138,7 +137,7 @@ class Calibration(Record):
 
 
 class ReportRecord(Record):
-    """One report of a fit on its way; the newest ones of each calibration are kept."""
+    """One progress report of a fit; the newest ones of each calibration are kept."""
 
     __tablename__ = "reports"
 
@@ -153,19 +152,19 @@ class PredictorRecord(Record):
 
     tenant: Mapped[str] = mapped_column(_Id, primary_key=True)
     id: Mapped[str] = mapped_column(_Id, primary_key=True)
-    """made of the certificate's content: an equal fit is the same predictor"""
+    """derived from the certificate's content: an identical fit is the same predictor"""
     calibration_id: Mapped[str] = mapped_column(_Id)
-    """the first one that gave it"""
+    """the first one that produced it"""
     name: Mapped[str] = mapped_column(String(200))
     task: Mapped[str] = mapped_column(String(20))
     score: Mapped[str] = mapped_column(String(40))
     members: Mapped[int]
     description: Mapped[dict[str, Any]]
-    """manifest and scoring: how the artifact's tensors are to be read"""
+    """manifest and scoring: how to read the artifact's tensors"""
     artifact: Mapped[str] = mapped_column(_Id, index=True)
     certificate_id: Mapped[str] = mapped_column(_Id)
     serve: Mapped[str] = mapped_column(String(20), default="random")
-    """random: a member is drawn for each input; best: always the one with the smallest certified size"""
+    """random: a member is drawn for each input; best: always the member with the smallest certified size"""
     created_at: Mapped[float] = mapped_column(default=now())
 
 
@@ -187,7 +186,7 @@ class CertificateRecord(Record):
 
 
 class OutcomeRecord(Record):
-    """That an outcome was counted: its prediction's number, so that it counts once, and whether it was a miss."""
+    """A counted outcome: its prediction's number, so that it counts once, and the misses so far."""
 
     __tablename__ = "outcomes"
     __table_args__ = (Index(None, "tenant", "predictor_id", "number"),)
@@ -197,7 +196,7 @@ class OutcomeRecord(Record):
     """the random number in the prediction's id"""
     predictor_id: Mapped[str] = mapped_column(_Id)
     number: Mapped[int] = mapped_column(BigInteger)
-    """counts the outcomes of a predictor from 1 on"""
+    """counts the outcomes of a predictor from 1"""
     misses: Mapped[int] = mapped_column(BigInteger)
     """among the outcomes so far, this one included"""
     created_at: Mapped[float] = mapped_column(default=now())

@@ -1,4 +1,4 @@
-"""What fits reported on their way, in the order in which they did."""
+"""Progress reports of fits, in order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from core.store.records import ReportRecord
+from certiset.core.store.records import ReportRecord
 
 KEPT = 2000
-"""reports of one calibration; a fit of days makes no more"""
+"""reports kept per calibration; even a fit of several days makes fewer"""
 
 
 class Reports:

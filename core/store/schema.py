@@ -1,12 +1,12 @@
-"""Which revision a database's schema has, and whether it is the one that this version was written for."""
+"""The revision of a database's schema, and whether it is the one that this version needs."""
 
 from sqlalchemy import Connection, inspect, text
 
-from core.errors import StoreError
-from core.store.database import Database
+from certiset.core.errors import StoreError
+from certiset.core.store.database import Database
 
-SCHEMA = "0003"
-"""the newest revision of `core.store.migrations`; revisions are numbered in their order"""
+SCHEMA = "0004"
+"""the newest revision of `certiset.core.store.migrations`; revisions are numbered in their order"""
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -18,13 +18,13 @@ def revision_of(connection: Connection) -> str | None:
 
 
 def is_current(database: Database) -> bool:
-    with database.engine.connect() as connection:
+    with database.connection() as connection:
         return revision_of(connection) == SCHEMA
 
 
 def require_current(database: Database) -> None:
-    """Raises with what to do if the schema is an older or a newer one."""
-    with database.engine.connect() as connection:
+    """Raises an error that says what to do if the schema is older or newer."""
+    with database.connection() as connection:
         found = revision_of(connection)
     if found is None:
         raise StoreError("The database is empty: run 'certiset migrate' first.")
@@ -35,4 +35,6 @@ def require_current(database: Database) -> None:
 
 def refuse_newer(revision: str) -> None:
     if revision > SCHEMA:
-        raise StoreError(f"The database is at revision {revision}, which a newer certiset made: install that version.")
+        raise StoreError(
+            f"The database is at revision {revision}, which a newer version of certiset created: install that version."
+        )

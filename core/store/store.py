@@ -5,19 +5,19 @@ from contextlib import contextmanager
 
 from sqlalchemy.orm import Session
 
-from core.settings import Settings
-from core.store.artifacts import Artifacts
-from core.store.calibrations import Calibrations
-from core.store.certificates import Certificates
-from core.store.database import Database
-from core.store.datasets import Datasets
-from core.store.keys import ApiKeys
-from core.store.leases import Leases
-from core.store.models import Models
-from core.store.outcomes import Outcomes
-from core.store.predictors import Predictors
-from core.store.reports import Reports
-from core.store.schema import is_current, require_current
+from certiset.core.settings import Settings
+from certiset.core.store.artifacts import Artifacts
+from certiset.core.store.calibrations import Calibrations
+from certiset.core.store.certificates import Certificates
+from certiset.core.store.database import Database
+from certiset.core.store.datasets import Datasets
+from certiset.core.store.keys import ApiKeys
+from certiset.core.store.leases import Leases
+from certiset.core.store.models import Models
+from certiset.core.store.outcomes import Outcomes
+from certiset.core.store.predictors import Predictors
+from certiset.core.store.reports import Reports
+from certiset.core.store.schema import is_current, require_current
 
 
 class Transaction:
@@ -44,13 +44,13 @@ class Store:
 
     @classmethod
     def ready(cls, settings: Settings) -> "Store":
-        """Opened with the schema of this version: the embedded database is migrated, any other must have been."""
+        """A store with the schema of this version: the embedded database is migrated, any other must already be."""
         store = cls(settings)
         try:
             if not settings.embedded_database:
                 require_current(store.database)
             elif not is_current(store.database):
-                from core.store.migrating import migrate  # noqa: PLC0415 (Alembic is slow to load, and seldom needed)
+                from certiset.core.store.migrate import migrate  # noqa: PLC0415 (Alembic is slow to load and rarely needed)
 
                 migrate(store.database)
         except BaseException:

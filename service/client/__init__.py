@@ -1,6 +1,6 @@
-"""A typed client of the HTTP service: ``from service.client import Client``. It needs neither torch nor the store."""
+"""A typed client of the HTTP service: ``from certiset import Client``. It needs neither torch nor the store."""
 
-from service.client.answers import (
+from certiset.core.resources import (
     Calibration,
     Dataset,
     Model,
@@ -8,15 +8,16 @@ from service.client.answers import (
     OutcomesCounted,
     Predictor,
     Progress,
+    Promise,
     PublicKey,
     Ready,
     Verification,
 )
-from service.client.certificate import Certificate
-from service.client.client import Client
-from service.client.errors import ApiError, ClientError, UnreachableError
-from service.client.events import Event
-from service.client.predictions import Prediction, Predictions, PredictionSet, Promise
+from certiset.service.client.certificate import Certificate
+from certiset.service.client.client import Client
+from certiset.service.client.errors import ApiError, ClientError, UnreachableError
+from certiset.service.client.events import Event
+from certiset.service.client.predictions import Prediction, Predictions, PredictionSet
 
 __all__ = [
     "ApiError",

@@ -4,12 +4,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from service.client.answers import Calibration, Progress
-from service.client.connection import Connection, part
-from service.client.events import Event, events
+from certiset.core.resources import Calibration, Progress
+from certiset.service.client.connection import Connection, part
+from certiset.service.client.events import Event, events
 
-PATIENCE = 300.0
-"""seconds for which a watched server may be away"""
+RECONNECT_SECONDS = 300.0
+"""how long a watched server may be unreachable"""
 
 
 class Calibrations:
@@ -24,31 +24,32 @@ class Calibrations:
         # One of our own lets a request be repeated whose answer was lost.
         headers = {"Idempotency-Key": idempotency_key or uuid.uuid4().hex}
         body = {"dataset_id": dataset, "model_id": model, **options}
-        response = self._connection.send("POST", "/calibrations", json=body, headers=headers)
-        return Calibration.model_validate_json(response.content)
+        return self._connection.ask(Calibration, "POST", "/calibrations", json=body, headers=headers)
 
     def list(self, status: str | None = None) -> Iterator[Calibration]:
         """All of them, newest first."""
-        return (Calibration.model_validate(item) for item in self._connection.pages("/calibrations", status=status))
+        return self._connection.pages(Calibration, "/calibrations", status=status)
 
     def get(self, id: str) -> Calibration:
-        return self._connection.get(Calibration, f"/calibrations/{part(id)}")
+        return self._connection.ask(Calibration, "GET", f"/calibrations/{part(id)}")
 
     def cancel(self, id: str) -> Calibration:
         """Ends a queued one at once and a running one within seconds; a finished one stays what it is."""
-        return Calibration.model_validate_json(
-            self._connection.send("POST", f"/calibrations/{part(id)}/cancel").content
-        )
+        return self._connection.ask(Calibration, "POST", f"/calibrations/{part(id)}/cancel")
 
-    def events(self, id: str, *, after: int = 0, patience: float = PATIENCE) -> Iterator[Event]:
+    def events(self, id: str, *, after: int = 0, reconnect_timeout: float = RECONNECT_SECONDS) -> Iterator[Event]:
         """Every report from the first on, or after that number, and at last the end; survives a server's restart."""
-        return events(self._connection, id, patience, after)
+        return events(self._connection, id, reconnect_timeout, after)
 
     def wait(
-        self, id: str, on_progress: Callable[[Progress], object] | None = None, *, patience: float = PATIENCE
+        self,
+        id: str,
+        on_progress: Callable[[Progress], object] | None = None,
+        *,
+        reconnect_timeout: float = RECONNECT_SECONDS,
     ) -> Calibration:
         """The calibration when it has ended: succeeded, failed or cancelled."""
-        for event in self.events(id, patience=patience):
+        for event in self.events(id, reconnect_timeout=reconnect_timeout):
             if event.progress is not None and on_progress is not None:
                 on_progress(event.progress)
             if event.calibration is not None:

@@ -1,35 +1,14 @@
-"""A certificate as the client shows it; `document` is the whole, which is what was signed."""
+"""A certificate as the client reads it; `document` is the whole, which is what was signed."""
 
 from typing import Any
 
-from service.client.answers import Answer
+from pydantic import model_validator
+
+from certiset.core.certificate.content import Coverage, Efficiency
+from certiset.core.resources import Resource
 
 
-class Coverage(Answer):
-    alpha: float
-    delta: float
-    guarantee: str
-    """per_draw: every member; posterior: the mean over the posterior"""
-    bound: str
-    n: int
-    kl: float
-    kl_budget: float | None
-    miscoverage_bound: float
-    pool_miscoverage_bound: float
-    alpha_hat: float
-    k: int
-
-
-class Efficiency(Answer):
-    measure: str
-    """labels, width or volume"""
-    gamma: float
-    empirical: float
-    upper_bound: float | None
-    cap: float | None
-
-
-class Certificate(Answer):
+class Certificate(Resource):
     id: str
     predictor_id: str
     issued_at: str
@@ -40,7 +19,9 @@ class Certificate(Answer):
     efficiency: Efficiency
     signature: str | None
     document: dict[str, Any]
+    """all of it, as the server sent it"""
 
+    @model_validator(mode="before")
     @classmethod
-    def of(cls, document: dict[str, Any]) -> "Certificate":
-        return cls.model_validate({**document, "document": document})
+    def _keep_document(cls, document: Any) -> Any:
+        return {**document, "document": document} if isinstance(document, dict) else document

@@ -1,11 +1,10 @@
 """Certificates: read, kept, checked."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from service.client.answers import PublicKey, Verification
-from service.client.certificate import Certificate
-from service.client.connection import Connection, part
+from certiset.core.resources import PublicKey, Verification
+from certiset.service.client.certificate import Certificate
+from certiset.service.client.connection import Connection, part
 
 
 class Certificates:
@@ -23,12 +22,19 @@ class Certificates:
         validity: str | None = None,
     ) -> Iterator[Certificate]:
         """Those that agree with what is given, newest first; validity is consistent or contradicted."""
-        asked: dict[str, Any] = {"predictor": predictor, "dataset": dataset, "model": model}
-        asked |= {"alpha": alpha, "bound": bound, "validity": validity}
-        return (Certificate.of(item) for item in self._connection.pages("/certificates", **asked))
+        return self._connection.pages(
+            Certificate,
+            "/certificates",
+            predictor=predictor,
+            dataset=dataset,
+            model=model,
+            alpha=alpha,
+            bound=bound,
+            validity=validity,
+        )
 
     def get(self, id: str) -> Certificate:
-        return Certificate.of(self._connection.send("GET", f"/certificates/{part(id)}").json())
+        return self._connection.ask(Certificate, "GET", f"/certificates/{part(id)}")
 
     def download(self, id: str) -> bytes:
         """The document, byte for byte, for `certiset verify`."""
@@ -36,8 +42,8 @@ class Certificates:
 
     def verify(self, id: str) -> Verification:
         """Has the server recompute the promises from the certificate's own numbers, and check its signature."""
-        return self._connection.get(Verification, f"/certificates/{part(id)}/verify")
+        return self._connection.ask(Verification, "GET", f"/certificates/{part(id)}/verify")
 
     def key(self) -> PublicKey:
         """The key whose signature certificates issued there bear."""
-        return self._connection.get(PublicKey, "/certificates/key")
+        return self._connection.ask(PublicKey, "GET", "/certificates/key")

@@ -5,17 +5,17 @@ from typing import Any, Self, overload
 
 from numpy.typing import NDArray
 
-from service.client.answers import Ready
-from service.client.calibrations import Calibrations
-from service.client.certificates import Certificates
-from service.client.connection import BUSY, Connection
-from service.client.datasets import Datasets
-from service.client.defaults import default_key, default_url
-from service.client.models import Models
-from service.client.outcomes import Outcomes
-from service.client.predicting import predict
-from service.client.predictions import Prediction, Predictions
-from service.client.predictors import Predictors
+from certiset.core.resources import Ready
+from certiset.service.client.calibrations import Calibrations
+from certiset.service.client.certificates import Certificates
+from certiset.service.client.connection import BUSY, Connection
+from certiset.service.client.datasets import Datasets
+from certiset.service.client.defaults import default_key, default_url
+from certiset.service.client.models import Models
+from certiset.service.client.outcomes import Outcomes
+from certiset.service.client.predict import predict
+from certiset.service.client.predictions import Prediction, Predictions
+from certiset.service.client.predictors import Predictors
 
 
 class Client:
@@ -69,6 +69,5 @@ class Client:
         return predict(self._connection, predictor, x, member)
 
     def health(self) -> Ready:
-        """Whether the server's database, broker and artifact store are there."""
-        response = self._connection.send("GET", "/readyz", again=False, accepted=BUSY)
-        return Ready.model_validate_json(response.content)
+        """Whether the server is ready, and which of its database, broker and artifact store answer."""
+        return self._connection.ask(Ready, "GET", "/readyz", again=False, accepted=BUSY)

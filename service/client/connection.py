@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import httpx
 
-from service.client.answers import Answer
-from service.client.errors import ApiError, ClientError, FieldError, UnreachableError
+from certiset.core.resources import Problem, Resource
+from certiset.service.client.errors import ApiError, ClientError, UnreachableError
 
-T = TypeVar("T", bound=Answer)
+R = TypeVar("R", bound=Resource)
 
 BUSY = (429, 503)
 _TRIES = 5
@@ -61,15 +61,16 @@ class Connection:
             raise ClientError(f"{self.url} answers, but not as certiset does: is that the right address?")
         return response
 
-    def get(self, kind: type[T], path: str, **params: Any) -> T:
-        return kind.model_validate_json(self.send("GET", path, params=given(params)).content)
+    def ask(self, kind: type[R], method: str, path: str, **request: Any) -> R:
+        """The resource that the server answers with; the request is one of `send`."""
+        return kind.model_validate_json(self.send(method, path, **request).content)
 
-    def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
+    def pages(self, kind: type[R], path: str, **params: Any) -> Iterator[R]:
         """The items of all pages, newest first; each page is fetched when it is reached."""
         cursor = None
         while True:
             page = self.send("GET", path, params=given({**params, "limit": 200, "cursor": cursor})).json()
-            yield from page["items"]
+            yield from (kind.model_validate(item) for item in page["items"])
             cursor = page["next_cursor"]
             if cursor is None:
                 return
@@ -120,10 +121,9 @@ def raise_refusal(response: httpx.Response) -> None:
     if response.is_success:
         return
     try:
-        problem = response.json()
-        title, detail = str(problem["title"]), str(problem["detail"])
-        errors = [FieldError(str(error["where"]), str(error["message"])) for error in problem.get("errors") or ()]
-    except (ValueError, KeyError, TypeError):
-        title, errors = response.reason_phrase, []
-        detail = f"{response.request.url} answered {response.status_code} {response.reason_phrase}".rstrip() + "."
-    raise ApiError(response.status_code, title, detail, errors)
+        problem = Problem.model_validate({"code": "unknown", **response.json()})
+    except (ValueError, TypeError):
+        status, title = response.status_code, response.reason_phrase
+        detail = f"{response.request.url} answered {status} {title}".rstrip() + "."
+        problem = Problem(type="about:blank", title=title, status=status, detail=detail, code="unknown")
+    raise ApiError(problem)

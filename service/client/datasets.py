@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from service.client.answers import Dataset
-from service.client.connection import Connection, part
+from certiset.core.resources import Dataset
+from certiset.service.client.connection import Connection, part
 
 
 class Datasets:
@@ -46,15 +46,14 @@ class Datasets:
 
     def list(self) -> Iterator[Dataset]:
         """All of them, newest first."""
-        return (Dataset.model_validate(item) for item in self._connection.pages("/datasets"))
+        return self._connection.pages(Dataset, "/datasets")
 
     def get(self, id: str) -> Dataset:
-        return self._connection.get(Dataset, f"/datasets/{part(id)}")
+        return self._connection.ask(Dataset, "GET", f"/datasets/{part(id)}")
 
     def delete(self, id: str) -> None:
         """Removes the data; predictors and certificates made with them go on working."""
         self._connection.send("DELETE", f"/datasets/{part(id)}", again=False)
 
     def _send(self, file: Callable[[], tuple[str, Any]], fields: dict[str, str]) -> Dataset:
-        response = self._connection.send("POST", "/datasets", data=fields, files=lambda: {"file": file()})
-        return Dataset.model_validate_json(response.content)
+        return self._connection.ask(Dataset, "POST", "/datasets", data=fields, files=lambda: {"file": file()})

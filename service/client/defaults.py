@@ -1,12 +1,11 @@
 """Which server, and which key, when neither is given."""
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
-
-from service.commands.addresses import is_local
 
 URL = "http://127.0.0.1:8000"
 
@@ -25,3 +24,11 @@ def default_key(url: str, environment: Mapping[str, str] = os.environ) -> str | 
         return (Path(environment.get("CERTISET_HOME") or "var") / "key").read_text().strip() or None
     except (OSError, httpx.InvalidURL):
         return None
+
+
+def is_local(host: str) -> bool:
+    """Whether an address is this machine's own."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

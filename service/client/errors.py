@@ -1,26 +1,28 @@
 """What the client raises: the server's own sentence, or that nobody answers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from certiset.core.errors import CertisetError
+from certiset.core.resources import Problem
 
 
-class ClientError(Exception):
+class ClientError(CertisetError):
     """Base of all errors of the client."""
 
-
-@dataclass(frozen=True)
-class FieldError:
-    where: str
-    message: str
+    code = "client_error"
 
 
 class ApiError(ClientError):
     """The server refused; ``str`` is its sentence."""
 
-    def __init__(self, status: int, title: str, detail: str, errors: Sequence[FieldError] = ()) -> None:
-        super().__init__(detail or title)
-        self.status, self.title, self.detail, self.errors = status, title, detail, tuple(errors)
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail or problem.title)
+        self.status, self.title, self.detail = problem.status, problem.title, problem.detail
+        self.code = problem.code
+        """the kind of error, which never changes; unknown from something that is not certiset"""
+        self.errors = problem.errors or ()
+        """the fields at fault, as they were written"""
 
 
 class UnreachableError(ClientError, ConnectionError):
     """Nobody answers at the address, or not in time."""
+
+    code = "unreachable"

@@ -1,4 +1,4 @@
-"""Server-sent events of a calibration, from a stream that may break and is then taken up where it ended."""
+"""Server-sent events of a calibration, from a stream that may break and is then resumed where it ended."""
 
 import json
 import time
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from service.client.answers import Calibration, Progress
-from service.client.connection import Connection, part
-from service.client.errors import ApiError
+from certiset.core.resources import Calibration, Progress
+from certiset.service.client.connection import Connection, part
+from certiset.service.client.errors import ApiError
 
 _SILENCE = 45.0
 """seconds without a byte after which the connection is taken for dead; the server speaks every 15"""
@@ -24,14 +24,14 @@ class Event:
     """grows with every event of a calibration"""
     progress: Progress | None = None
     calibration: Calibration | None = None
-    """how it ended; the last event has it, and no progress"""
+    """as it ended; only the last event has it, and no progress"""
 
 
-def events(connection: Connection, id: str, patience: float, after: int = 0) -> Iterator[Event]:
-    """All events after that number, the one that tells the end last.
+def events(connection: Connection, id: str, reconnect_timeout: float, after: int = 0) -> Iterator[Event]:
+    """All events after that number; the last one says how it ended.
 
-    A stream that breaks is taken up again; only when nobody has answered for ``patience`` seconds is that an error.
-    A server that is not there at the first try is an error at once.
+    A stream that breaks is resumed; only when nobody has answered for ``reconnect_timeout`` seconds is that an error.
+    A server that does not answer the first try is an error at once.
     """
     answered: float | None = None
     pause = _PAUSE
@@ -47,11 +47,11 @@ def events(connection: Connection, id: str, patience: float, after: int = 0) -> 
                     if event.calibration is not None:
                         return
         except httpx.TransportError:
-            if answered is None or time.monotonic() - answered > patience:
+            if answered is None or time.monotonic() - answered > reconnect_timeout:
                 with connection.explained():
                     raise
         except ApiError as error:
-            if answered is None or error.status not in _PASSING or time.monotonic() - answered > patience:
+            if answered is None or error.status not in _PASSING or time.monotonic() - answered > reconnect_timeout:
                 raise
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from safetensors.numpy import save
 
-from service.client.answers import Model
-from service.client.connection import Connection, part
+from certiset.core.resources import Model
+from certiset.service.client.connection import Connection, part
 
 File = str | os.PathLike[str]
 
@@ -30,18 +29,28 @@ class Models:
         """A manifest with weights, a .safetensors file or arrays by name, and for an ONNX backbone its .onnx file."""
         parts: dict[str, Any] = {"manifest": (None, json.dumps(dict(manifest)))}
         if isinstance(weights, Mapping):
-            arrays = {name: np.ascontiguousarray(array) for name, array in weights.items()}
-            parts["weights"] = ("weights.safetensors", save(arrays))
+            parts["weights"] = ("weights.safetensors", _packed(weights))
         elif weights is not None:
             parts["weights"] = (Path(weights).name, Path(weights).read_bytes())
         if backbone is not None:
             parts["backbone"] = (Path(backbone).name, Path(backbone).read_bytes())
-        response = self._connection.send("POST", "/models", files=lambda: parts)
-        return Model.model_validate_json(response.content)
+        return self._connection.ask(Model, "POST", "/models", files=lambda: parts)
 
     def list(self) -> Iterator[Model]:
         """All of them, newest first."""
-        return (Model.model_validate(item) for item in self._connection.pages("/models"))
+        return self._connection.pages(Model, "/models")
 
     def get(self, id: str) -> Model:
-        return self._connection.get(Model, f"/models/{part(id)}")
+        return self._connection.ask(Model, "GET", f"/models/{part(id)}")
+
+
+def _packed(weights: Mapping[str, ArrayLike]) -> bytes:
+    try:
+        from safetensors.numpy import save  # noqa: PLC0415 (a plain installation goes without it)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "Weights given as arrays need the package safetensors: pip install 'certiset[fit]', "
+            "or give a .safetensors file.",
+            name=error.name,
+        ) from None
+    return save({name: np.ascontiguousarray(array) for name, array in weights.items()})

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from service.client.answers import OutcomesCounted
-from service.client.connection import Connection
+from certiset.core.resources import OutcomesCounted
+from certiset.service.client.connection import Connection
 
 _PIECE = 10_000
 
@@ -27,5 +27,4 @@ class Outcomes:
         )
 
     def _send(self, outcomes: Sequence[dict[str, Any]]) -> OutcomesCounted:
-        response = self._connection.send("POST", "/outcomes", json={"outcomes": outcomes})
-        return OutcomesCounted.model_validate_json(response.content)
+        return self._connection.ask(OutcomesCounted, "POST", "/outcomes", json={"outcomes": outcomes})

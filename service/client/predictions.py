@@ -1,52 +1,49 @@
 """Sets as they are answered, with the member that gave them and the promise they carry."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import ConfigDict, model_validator
 
-from service.client.answers import Answer
+from certiset.core.resources import Promise, Resource
+from certiset.service.client.errors import ClientError
+
+if TYPE_CHECKING:
+    from certiset.core.sets import PredictionSets
 
 
-class PredictionSet(Answer):
-    """Labels, an interval, a ball or a box; the fields of the other kinds are None."""
+class PredictionSet(Resource):
+    """A set with the fields of its kind, such as ``labels``, or ``lower`` and ``upper``."""
 
-    kind: Literal["labels", "interval", "ball", "box"]
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
     size: int | float | None
-    """number of labels, width or volume; None without bound"""
-    labels: tuple[int, ...] | None = None
-    lower: float | tuple[float | None, ...] | None = None
-    """None where there is no lower end"""
-    upper: float | tuple[float | None, ...] | None = None
-    center: tuple[float | None, ...] | None = None
-    radius: float | None = None
+    """number of labels, width or volume; None if it is infinite"""
     empty: bool = False
     unbounded: bool = False
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_lists(cls, content: Any) -> Any:
+        return {name: _frozen(value) for name, value in content.items()} if isinstance(content, dict) else content
+
     def contains(self, y: ArrayLike) -> bool:
-        if self.labels is not None:
-            return float(np.asarray(y)) in self.labels
-        values = np.asarray(y, dtype=np.float64).reshape(-1)
-        if self.empty:
-            return False
-        if self.kind == "ball":
-            radius = np.inf if self.radius is None else self.radius
-            return bool(np.linalg.norm(values - np.asarray(self.center, dtype=np.float64)) <= radius)
-        return bool(np.all((_ends(self.lower, -np.inf) <= values) & (values <= _ends(self.upper, np.inf))))
+        return set_kind(self.kind).includes(self.model_dump(), y)
+
+    @property
+    def text(self) -> str:
+        """As mathematicians write it."""
+        return set_kind(self.kind).describe(self.model_dump())
 
 
-class Promise(Answer):
-    """What the certificate promises, in short."""
-
-    id: str
-    coverage: float
-    delta: float
-    guarantee: str
-    status: str
-
-
-class Prediction(Answer):
+class Prediction(Resource):
     prediction_id: str
     """names the set when its outcome is reported"""
     predictor: str
@@ -54,9 +51,15 @@ class Prediction(Answer):
     set: PredictionSet
     certificate: Promise
 
+    def to_json(self) -> dict[str, Any]:
+        """As GET /predict_set answers: a set has the fields of its kind, with null where an end is missing."""
+        content = self.model_dump(mode="json")
+        content["set"] = self.set.model_dump(mode="json", exclude_unset=True)
+        return content
+
 
 class Predictions(Sequence[Prediction]):
-    """One prediction a row, in the order of the rows."""
+    """One prediction per row, in the order of the rows."""
 
     def __init__(self, predictor: str, certificate: Promise, rows: Sequence[Prediction]) -> None:
         self.predictor, self.certificate, self._rows = predictor, certificate, rows
@@ -73,7 +76,7 @@ class Predictions(Sequence[Prediction]):
 
     @property
     def size(self) -> NDArray[np.float64]:
-        """Of each set; infinite where it has no bound."""
+        """The size of each set; infinite where it is unbounded."""
         return np.array([np.inf if row.set.size is None else row.set.size for row in self])
 
     def contains(self, y: ArrayLike) -> NDArray[np.bool_]:
@@ -83,16 +86,16 @@ class Predictions(Sequence[Prediction]):
     def to_json(self) -> dict[str, Any]:
         """As POST /predict_set answers."""
         head = {"predictor": self.predictor, "certificate": self.certificate.model_dump()}
-        return {**head, "predictions": [prediction_json(row) for row in self]}
+        return {**head, "predictions": [row.to_json() for row in self]}
 
 
-def prediction_json(prediction: Prediction) -> dict[str, Any]:
-    """As GET /predict_set answers: a set has its own kind's fields, with null where an end is missing."""
-    answer = prediction.model_dump(mode="json")
-    answer["set"] = prediction.set.model_dump(mode="json", exclude_unset=True)
-    return answer
+def set_kind(name: str) -> "type[PredictionSets]":
+    from certiset.core.sets import SET_KINDS  # noqa: PLC0415 (loaded when the first set is read)
+
+    if name not in SET_KINDS:
+        raise ClientError(f"Sets of the kind {name!r} are unknown here: install the package that brings them.")
+    return SET_KINDS[name]
 
 
-def _ends(ends: float | tuple[float | None, ...] | None, missing: float) -> NDArray[np.float64]:
-    listed = ends if isinstance(ends, tuple) else (ends,)
-    return np.array([missing if end is None else end for end in listed])
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(one) for one in value) if isinstance(value, list) else value

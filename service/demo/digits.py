@@ -1,7 +1,7 @@
-"""Handwritten digits, 8 x 8: learned clean, calibrated and tested moved by a pixel and under noise.
+"""Handwritten digits, 8 x 8: trained on clean images, calibrated and tested on shifted and noisy ones.
 
-The paper does the same to MNIST: a base model meets data that are not quite those it has learned from, and the
-calibration data, which are, can mend it.
+The paper does the same to MNIST: a base model is used on data that differ from its training data, and tuning on the
+calibration data can correct for that.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from torch.nn.functional import cross_entropy
 
-from service.demo.base_models import train
-from service.demo.problem import Problem
+from certiset.service.demo.base_models import train
+from certiset.service.demo.problem import DemoProblem
 
 WIDTHS = [64, 64, 10]
 TRAINING, CALIBRATION = 397, 900
@@ -20,13 +20,13 @@ NOISE = 0.3
 """standard deviation, of pixels from 0 to 1"""
 
 
-def digits(seed: int = 0) -> Problem:
+def digits(seed: int = 0) -> DemoProblem:
     random = np.random.default_rng(seed)
     bundled = load_digits()
     order = random.permutation(len(bundled.target))
     clean, labels = (bundled.data[order] / 16).astype(np.float32), bundled.target[order].astype(np.int64)
     weights = train(clean[:TRAINING], labels[:TRAINING], WIDTHS, cross_entropy, steps=200, seed=seed)
-    seen = _moved(clean) + random.normal(scale=NOISE, size=clean.shape).astype(np.float32)
+    seen = _shifted(clean) + random.normal(scale=NOISE, size=clean.shape).astype(np.float32)
     manifest = {
         "name": "digits",
         "task": "classification",
@@ -36,12 +36,23 @@ def digits(seed: int = 0) -> Problem:
         "head": {"kind": "mlp", "widths": WIDTHS, "activation": "relu"},
     }
     calibration, test = slice(TRAINING, TRAINING + CALIBRATION), slice(TRAINING + CALIBRATION, None)
-    held = seen[calibration], labels[calibration], seen[test], labels[test]
-    return Problem("digits", "digits, moved and noisy", manifest, weights, *held)
+    image, label = seen[test][0].tolist(), labels[test][0]
+    return DemoProblem(
+        name="digits",
+        title="digits, moved and noisy",
+        manifest=manifest,
+        weights=weights,
+        x=seen[calibration],
+        y=labels[calibration],
+        test_x=seen[test],
+        test_y=labels[test],
+        shown=((f"{image[0]:.2f},{image[1]:.2f},…  (a {label})", image),),
+        options={},
+    )
 
 
-def _moved(images: NDArray[Any]) -> NDArray[Any]:
-    """One pixel to the right; what leaves the image is lost."""
-    answer = np.zeros_like(images).reshape(-1, 8, 8)
-    answer[:, :, 1:] = images.reshape(-1, 8, 8)[:, :, :-1]
-    return answer.reshape(images.shape)
+def _shifted(images: NDArray[Any]) -> NDArray[Any]:
+    """By one pixel to the right; what leaves the image is lost."""
+    shifted = np.zeros_like(images).reshape(-1, 8, 8)
+    shifted[:, :, 1:] = images.reshape(-1, 8, 8)[:, :, :-1]
+    return shifted.reshape(images.shape)

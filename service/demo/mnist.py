@@ -1,4 +1,4 @@
-"""MNIST's own file format: big-endian idx, packed or not."""
+"""MNIST's own file format: big-endian idx, compressed or not."""
 
 import gzip
 import struct
@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.errors import CertisetError
+
 _PREFIX = {"train": "train", "test": "t10k"}
 _BYTES = 0x08
 """the idx code of unsigned bytes"""
 
 
-class MnistError(Exception):
-    """A sentence on why there is no MNIST."""
+class MnistError(CertisetError):
+    """MNIST is missing or damaged; the message says why."""
+
+    code = "mnist_unavailable"
 
 
 def read_mnist(folder: Path, split: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -28,14 +32,14 @@ def read_mnist(folder: Path, split: str) -> tuple[NDArray[np.float32], NDArray[n
 
 
 def download_mnist(folder: Path) -> Path:
-    """The folder in which torchvision has put the files; it fetches those that are not there."""
+    """The folder in which torchvision has put the files; missing ones are downloaded."""
     from torchvision.datasets import MNIST  # noqa: PLC0415 (torch takes a second to load)
 
     try:
         MNIST(str(folder), train=True, download=True)
     except (OSError, RuntimeError) as error:
         reason = str(error).splitlines()[0].rstrip(".:")
-        raise MnistError(f"MNIST cannot be fetched: {reason}. With its files at hand, say --folder DIR.") from None
+        raise MnistError(f"MNIST cannot be downloaded: {reason}. If you have its files, use --folder DIR.") from None
     return folder / "MNIST" / "raw"
 
 
@@ -54,5 +58,5 @@ def _read_idx(file: Path, dimensions: int) -> NDArray[Any]:
         raise MnistError(f"{file} cannot be read: {error}.") from None
     head = 4 + 4 * dimensions
     if (zero, kind, found) != (0, _BYTES, dimensions) or len(content) - head != int(np.prod(shape)):
-        raise MnistError(f"{file} is not a whole idx file of {dimensions}-dimensional bytes.")
+        raise MnistError(f"{file} is not a complete idx file of {dimensions}-dimensional bytes.")
     return np.frombuffer(content, dtype=np.uint8, offset=head).reshape(shape)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Problem:
+class DemoProblem:
     name: str
     title: str
     manifest: Mapping[str, Any]
@@ -20,3 +20,7 @@ class Problem:
     test_x: NDArray[Any]
     test_y: NDArray[Any]
     """rows from the same distribution, to measure what was promised"""
+    shown: tuple[tuple[str, list[float]], ...]
+    """inputs for which the demo requests sets, each with its text"""
+    options: Mapping[str, Any]
+    """options of its fits, apart from the method"""

@@ -1,1 +1,1 @@
-"""Figures drawn with Matplotlib, one a file; imported only when one is asked for."""
+"""Figures, one per file: SVG written here for the page, and the budget maps by Matplotlib."""

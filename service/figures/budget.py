@@ -11,9 +11,10 @@ from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from core.bounds import kl_budget, largest_rank, per_draw_budget
-from core.bounds.domain import Floats, Ints
-from core.bounds.vovk_2a import level_2a
+from certiset.core.bounds import kl_budget, largest_rank, per_draw_budget
+from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.bounds.vovk2a import level_2a
+from certiset.core.errors import CertisetError
 
 _FORMATS = (".svg", ".png", ".pdf")
 _POINTS = 120
@@ -26,8 +27,10 @@ _BOUNDS: dict[str, Callable[..., float | Floats]] = {
 }
 
 
-class FigureFileError(ValueError):
+class FigureFileError(CertisetError, ValueError):
     """The figure cannot be written where it was asked for."""
+
+    code = "figure_file"
 
 
 def draw_budgets(file: Path, n: int, alpha: float, delta: float) -> None:

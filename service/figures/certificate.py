@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from core.bounds import kl_budget, per_draw_budget
-from core.bounds.coverage import PosteriorBound
-from core.certificate import Certificate
-from service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
+from certiset.core.certificate import Certificate
+from certiset.core.certificate.guarantees import guarantee_of
+from certiset.service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
 
 _POINTS = 200
 
@@ -13,18 +12,11 @@ _POINTS = 200
 def budget_figure(certificate: Certificate) -> str:
     """How far from the prior each rank allows to go, and where this certificate stands."""
     coverage = certificate.coverage
-    share = coverage.delta * coverage.union.weights[coverage.union.taken]
+    guarantee = guarantee_of(coverage)
     highest = max(2, int(coverage.alpha * (coverage.n + 1)))
     ranks = np.unique(np.linspace(1, highest, min(_POINTS, highest)).astype(np.int64))
-    per_draw = coverage.guarantee == "per_draw"
-    if per_draw:
-        budgets = np.asarray(per_draw_budget(coverage.n, ranks, coverage.alpha, share, 1.0, coverage.draws))
-        unit, spent = "log-ratio in nats", [member.log_ratio for member in certificate.members]
-        chosen = [member.k for member in certificate.members]
-    else:
-        bound: PosteriorBound = "seeger" if coverage.bound == "seeger" else "chernoff"
-        budgets = np.asarray(kl_budget(coverage.n, ranks, coverage.alpha, share, bound))
-        unit, spent, chosen = "KL in nats", [coverage.kl], [coverage.k]
+    budgets = guarantee.budgets(coverage, ranks)
+    chosen, spent = guarantee.spent(certificate)
     useful = budgets >= 0
     top = float(budgets[useful].max()) if useful.any() else 1.0
     words = (
@@ -38,12 +30,12 @@ def budget_figure(certificate: Certificate) -> str:
         "Budget and chosen point",
         words,
         "rank k of the threshold (larger: smaller sets)",
-        unit,
+        guarantee.unit,
         (0, highest * 1.02),
         extent([top, *spent], include=[0.0]),
     )
     plot.line(ranks[useful].tolist(), budgets[useful].tolist(), BLUE, "what the bound allows")
-    plot.points(chosen, spent, ORANGE, "this certificate" if not per_draw else "its members", radius=5)
+    plot.points(chosen, spent, ORANGE, "this certificate", radius=5)
     return plot.svg()
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from service.figures.plot import BLUE, ORANGE, Plot, extent
+from certiset.service.figures.plot import BLUE, ORANGE, Plot, extent
 
 
 def capital_figure(path: Sequence[tuple[int, float]], log_threshold: float) -> str:

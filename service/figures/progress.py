@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from service.figures.plot import BLUE, GREEN, ORANGE, Plot, extent
+from certiset.service.figures.plot import BLUE, GREEN, ORANGE, Plot, extent
 
 _PHASES = {"tune": ("loss while the prior is tuned", BLUE), "fit": ("loss of the posterior", GREEN)}
 

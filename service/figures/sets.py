@@ -6,29 +6,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.certificate import Certificate
-from core.sets import Intervals
-from core.sets.protocol import Reals
-from service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
+from certiset.core.certificate import Certificate
+from certiset.core.sets import PredictionSets
+from certiset.core.sets.base import Reals
+from certiset.service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
 
 _BINS = 30
 
 
-def size_figure(sizes: Reals, certificate: Certificate) -> str:
+def size_figure(sets: PredictionSets, certificate: Certificate) -> str:
     """How large the sets of some rows are, with the certified mean."""
+    sizes = sets.size
     finite = sizes[np.isfinite(sizes)]
     measure, upper = certificate.efficiency.measure, certificate.efficiency.upper_bound
     mean = float(finite.mean()) if finite.size else 0.0
-    if measure == "labels":
+    if sets.whole_sizes:
         edges = np.arange(-0.5, (finite.max() if finite.size else 1) + 1.5)
     else:
         edges = np.linspace(*extent(finite.tolist(), include=[0.0]), _BINS + 1)
     shares = np.histogram(finite, edges)[0] / max(len(sizes), 1)
     certified = f" The mean is certified to be at most {rounded_up(upper):g}." if upper is not None else ""
-    boundless = f" {len(sizes) - finite.size} sets have no end." if finite.size < len(sizes) else ""
+    boundless = f" {len(sizes) - finite.size} sets are unbounded." if finite.size < len(sizes) else ""
     plot = Plot(
         "Sizes of sets",
-        f"The sets of {len(sizes)} rows have {mean:.3g} {_unit(measure)} on average.{certified}{boundless}",
+        f"The sets of {len(sizes)} rows have {mean:.3g} {sets.unit} on average.{certified}{boundless}",
         f"size of a set ({measure})",
         "share of the rows",
         (float(edges[0]), max(float(edges[-1]), (upper or 0) * 1.05)),
@@ -41,13 +42,14 @@ def size_figure(sizes: Reals, certificate: Certificate) -> str:
     return plot.svg()
 
 
-def band_figure(grid: NDArray[Any], sets: Intervals, x: NDArray[Any], y: NDArray[Any]) -> str:
+def band_figure(grid: NDArray[Any], lower: Reals, upper: Reals, x: NDArray[Any], y: NDArray[Any]) -> str:
     """The intervals over a grid of inputs, and some of the data."""
-    inside = (y >= np.interp(x, grid, sets.lower)) & (y <= np.interp(x, grid, sets.upper))
-    ends = [*sets.lower.tolist(), *sets.upper.tolist(), *y.tolist()]
+    inside = (y >= np.interp(x, grid, lower)) & (y <= np.interp(x, grid, upper))
+    ends = [*lower.tolist(), *upper.tolist(), *y.tolist()]
+    width = float(np.maximum(upper - lower, 0).mean())
     plot = Plot(
         "Band over the data",
-        f"Intervals for inputs from {grid[0]:.3g} to {grid[-1]:.3g}, {sets.size.mean():.3g} wide on average, with "
+        f"Intervals for inputs from {grid[0]:.3g} to {grid[-1]:.3g}, {width:.3g} wide on average, with "
         f"{len(x)} rows of the calibration data, of which {int(inside.sum())} lie inside the band.",
         "x",
         "y",
@@ -55,7 +57,7 @@ def band_figure(grid: NDArray[Any], sets: Intervals, x: NDArray[Any], y: NDArray
         extent(ends),
         height=360,
     )
-    plot.band(grid.tolist(), sets.lower.tolist(), sets.upper.tolist(), BLUE, "prediction set")
+    plot.band(grid.tolist(), lower.tolist(), upper.tolist(), BLUE, "prediction set")
     plot.points(x[inside].tolist(), y[inside].tolist(), GREY, "inside", radius=2)
     plot.points(x[~inside].tolist(), y[~inside].tolist(), ORANGE, "outside", radius=2.5)
     return plot.svg()
@@ -67,7 +69,3 @@ def rounded_up(value: float) -> float:
         return value
     places = 10.0 ** (3 - math.floor(math.log10(value)))
     return math.ceil(value * places) / places
-
-
-def _unit(measure: str) -> str:
-    return {"labels": "labels", "width": "units of width"}.get(measure, "units of volume")

@@ -1,4 +1,4 @@
-"""One inference thread a device. It never waits for company: what gathered while it was busy is computed together."""
+"""One inference thread per device. It never waits for company: what gathered while it was busy is computed together."""
 
 import asyncio
 import contextlib
@@ -7,32 +7,33 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from core.errors import CertisetError
-from core.fit import Predictor
-from core.sets import PredictionSets
+from certiset.core.errors import CertisetError, UnavailableError
+from certiset.core.fit import Predictor
+from certiset.core.sets import PredictionSets
 
 _LARGEST_BATCH = 4096
 """rows that the thread gathers at most"""
 _SMALL_BATCH = 64
 """rows that are computed on the spot: handing them to a thread takes longer than computing them"""
-
-
 _QUICK_HEAD = 500_000
 """parameters"""
 
 
-class BusyError(Exception):
+class BusyError(UnavailableError):
     """So many rows are waiting that one more request would only wait for long."""
+
+    code = "busy"
+    retry_seconds: ClassVar[int] = 1
 
 
 @dataclass
-class Answer:
+class InferenceResult:
     sets: PredictionSets
     waited: float
     """seconds in the queue"""
@@ -46,7 +47,7 @@ class _Request:
     inputs: NDArray[Any]
     members: NDArray[np.int64]
     loop: asyncio.AbstractEventLoop
-    future: "asyncio.Future[Answer]"
+    future: "asyncio.Future[InferenceResult]"
     asked: float = field(default_factory=time.perf_counter)
 
 
@@ -71,11 +72,11 @@ class InferenceThread:
         self._thread = threading.Thread(target=self._loop, name=f"inference {device}", daemon=True)
         self._thread.start()
 
-    async def sets_of(self, predictor: Predictor, inputs: NDArray[Any], members: NDArray[np.int64]) -> Answer:
+    async def sets_of(self, predictor: Predictor, inputs: NDArray[Any], members: NDArray[np.int64]) -> InferenceResult:
         """Raises `BusyError` at once if the queue is full. A caller that is cancelled is not computed for."""
         rows = len(inputs)
         if self._rows and self._rows + rows > self._max_rows:
-            raise BusyError
+            raise BusyError("Too many rows are waiting: try again in a moment.")
         loop = asyncio.get_running_loop()
         request = _Request(predictor, inputs, members, loop, loop.create_future())
         self._rows += rows
@@ -101,9 +102,9 @@ class InferenceThread:
         for place, request in enumerate(batch):
             rows += len(request.inputs)
             if rows > _SMALL_BATCH:
-                _answer(batch[start:place])
+                _compute_all(batch[start:place])
                 start, rows = place, len(request.inputs)
-        _answer(batch[start:])
+        _compute_all(batch[start:])
 
     def _loop(self) -> None:
         while True:
@@ -123,7 +124,7 @@ class InferenceThread:
                 batch.append(other)
                 rows += len(other.inputs)
             torch.set_num_threads(self._threads)
-            _answer(batch)
+            _compute_all(batch)
             torch.set_num_threads(1)
             if ended:
                 return
@@ -132,10 +133,10 @@ class InferenceThread:
 def _is_quick(predictor: Predictor) -> bool:
     """Whether a few rows take well below a millisecond: no backbone, and a head of ordinary size."""
     model = predictor.scorer.model
-    return model.manifest.backbone == "none" and predictor.theta.shape[1] + len(model.head_parameters) < _QUICK_HEAD
+    return model.manifest.backbone.is_quick and predictor.theta.shape[1] + len(model.head_parameters) < _QUICK_HEAD
 
 
-def _answer(batch: list[_Request]) -> None:
+def _compute_all(batch: list[_Request]) -> None:
     groups: dict[int, list[_Request]] = {}
     for request in batch:
         if not request.future.cancelled():
@@ -149,7 +150,7 @@ def _answer(batch: list[_Request]) -> None:
                 continue
             # One request's rows are at fault; the others must not suffer for it.
             for request in group:
-                _answer([request])
+                _compute_all([request])
         except Exception as error:
             for request in group:
                 _fail(request, error)
@@ -168,7 +169,7 @@ def _compute(group: list[_Request]) -> None:
     for request in group:
         end = start + len(request.inputs)
         own = sets if len(group) == 1 else sets.take(slice(start, end))
-        _succeed(request, Answer(own, begin - request.asked, computed))
+        _succeed(request, InferenceResult(own, begin - request.asked, computed))
         start = end
 
 
@@ -197,10 +198,10 @@ class InferenceThreads:
             thread.close()
 
 
-def _succeed(request: _Request, answer: Answer) -> None:
+def _succeed(request: _Request, result: InferenceResult) -> None:
     def tell() -> None:
         if not request.future.done():
-            request.future.set_result(answer)
+            request.future.set_result(result)
 
     _call(request, tell)
 

@@ -9,7 +9,7 @@ export class Problem extends Error {
   }
 }
 
-/** A link such as /#key=… hands a key over; it is kept for this tab and taken out of the address. */
+/** A link such as /#key=… passes a key; it is kept for this tab and removed from the address. */
 export function takeKeyFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)).get("key");
   if (given) {
@@ -34,7 +34,7 @@ async function send(path, options = {}) {
   let body = {};
   try {
     body = await answer.json();
-  } catch { /* not every proxy speaks JSON */ }
+  } catch { /* a proxy's error need not be JSON */ }
   throw new Problem(answer.status, body);
 }
 
@@ -48,7 +48,7 @@ export async function post(path, body, method = "POST") {
   return (await send(path, options)).json();
 }
 
-/** All items of a list, page after page, up to a few hundred. */
+/** All items of a list, page by page, up to a few hundred. */
 export async function list(path, most = 200) {
   const items = [];
   let cursor = null;
@@ -61,7 +61,7 @@ export async function list(path, most = 200) {
   return items;
 }
 
-/** Server-sent events by fetch, since EventSource cannot send a key; comes back after a break where it was. */
+/** Server-sent events by fetch, since EventSource cannot send a key; reconnects after a break and resumes where it was. */
 export async function watch(path, onEvent, signal, say) {
   let last = null;
   for (;;) {
@@ -92,7 +92,7 @@ export async function watch(path, onEvent, signal, say) {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Problem && error.status >= 400 && error.status < 500) throw error;
-      say("The connection is lost; trying again.");
+      say("Connection lost; reconnecting.");
     }
     await new Promise((go) => setTimeout(go, 1500));
     if (signal.aborted) return;

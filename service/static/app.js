@@ -45,7 +45,7 @@ async function show() {
   }
   const found = ROUTES.map(([pattern, view]) => [pattern.exec(path), view]).find(([match]) => match);
   if (!found) {
-    place(element("section", {}, element("h1", {}, "There is no such page"), element("a", { href: "#/" }, "Overview")));
+    place(element("section", {}, element("h1", {}, "Page not found"), element("a", { href: "#/" }, "Overview")));
     return;
   }
   main.setAttribute("aria-busy", "true");
@@ -57,10 +57,10 @@ async function show() {
     if (error instanceof Problem && error.status === 401) {
       forgetKey();
       place(askForKey());
-      say("This key is not known here.");
+      say("Unknown API key.");
       return;
     }
-    place(element("section", {}, element("h1", {}, "This cannot be shown"),
+    place(element("section", {}, element("h1", {}, "This page cannot be shown"),
       element("p", {}, element("button", { type: "button", onclick: show }, "Try again"))));
     say(error.message);
   } finally {
@@ -74,7 +74,7 @@ function place(view) {
   if (heading) {
     heading.tabIndex = -1;
     document.title = `${heading.textContent} · certiset`;
-    // Who follows a link goes on from its heading; who has just come starts at the top, as everywhere.
+    // After a link, focus moves to the new heading; on the first page it stays at the top, as usual.
     if (!arrived) heading.focus({ preventScroll: true });
     arrived = false;
     scrollTo(0, 0);
@@ -83,7 +83,7 @@ function place(view) {
 
 function askForKey() {
   const input = element("input", { type: "password", autocomplete: "off", required: true, name: "key" });
-  const hint = "It was printed when the service first started, and is kept in the file var/key.";
+  const hint = "It was printed when the service first started, and is saved in the file var/key.";
   const submit = async (event) => {
     event.preventDefault();
     rememberKey(input.value.trim());
@@ -92,7 +92,7 @@ function askForKey() {
       show();
     } catch (error) {
       forgetKey();
-      say(error.status === 401 ? "This key is not known here." : error.message);
+      say(error.status === 401 ? "Unknown API key." : error.message);
     }
   };
   return element("form", { class: "card", onsubmit: submit },

@@ -24,13 +24,13 @@ export function number(value, digits = 3) {
 }
 
 export const percent = (share, digits = 3) => `${Number((100 * share).toPrecision(digits))}\u00a0%`;
-/** A share that is promised: rounded down, and never to a certainty that it is not. */
+/** A promised share: rounded down, and never up to 100 %. */
 export function atLeast(share) {
   const rounded = Math.floor(share * 1e6 + 1e-3) / 1e4;
   return `${share < 1 ? Math.min(rounded, 99.9999) : 100}\u00a0%`;
 }
 
-/** A bound from above: rounded up, in the fourth place. */
+/** An upper bound: rounded up to four digits. */
 export function atMost(value, unit = 1) {
   if (value === null || value === undefined) return "–";
   if (!(value > 0)) return String(value);
@@ -38,7 +38,7 @@ export function atMost(value, unit = 1) {
   return String(Number((Math.ceil(value * unit * places - 1e-6) / places).toPrecision(12)));
 }
 
-/** Calls f every so often until the view is left, one call at a time; what goes wrong is said, and unsaid. */
+/** Calls f at intervals until the view is left, one call at a time; shows an error until the next success. */
 export function every(signal, milliseconds, say, f) {
   if (signal.aborted) return;
   let busy = false;
@@ -57,7 +57,7 @@ export function every(signal, milliseconds, say, f) {
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
-/** New content in place of the old; whoever was on a link or a button of the old one is on the new one's. */
+/** Replaces the content and keeps the keyboard focus on the corresponding link or button. */
 export function refill(place, ...children) {
   const stops = () => [...place.querySelectorAll("a, button, input, select, summary")];
   const at = stops().indexOf(document.activeElement);
@@ -65,7 +65,7 @@ export function refill(place, ...children) {
   if (at >= 0) stops()[at]?.focus({ preventScroll: true });
 }
 
-/** A sentence in which no number is parted from its sign. */
+/** A sentence in which no line breaks before a percent sign. */
 export const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
 export const moment = (text) => (text ? new Date(text).toLocaleString("en-GB") : "–");
 
@@ -98,7 +98,7 @@ export function table(caption, columns, rows, chosen = () => false) {
         }))))));
 }
 
-/** A figure that the server draws. Its SVG comes from our own service and holds no script, and the page allows none. */
+/** A figure drawn by the server. Its SVG comes from our own service and has no script, and the page allows none. */
 export async function figure(path, caption) {
   const frame = element("figure", { class: "figure" });
   const fill = async () => {
@@ -112,7 +112,7 @@ export async function figure(path, caption) {
 
 const description = (svg) => svg.querySelector("desc")?.textContent ?? "";
 
-/** The figure, or a sentence that says why there is none. */
+/** The figure, or the reason why there is none. */
 export async function figureOrReason(path) {
   try {
     return await figure(path);
@@ -123,7 +123,7 @@ export async function figureOrReason(path) {
 
 let counter = 0;
 
-/** A labelled field with a hint; `.wrong(text)` shows what is wrong with it. */
+/** A labelled field with a hint; `.wrong(text)` shows an error. */
 export function field(label, control, hint = "") {
   const id = `field-${++counter}`;
   control.id = id;

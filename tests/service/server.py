@@ -13,16 +13,16 @@ from typing import Any
 import httpx
 import numpy as np
 
-from core.certificate.signing import Signer
-from core.fit import Predictor, fit
-from core.intake import add_dataset, add_model
-from core.intake.outcomes import outcome_of
-from core.settings import Settings
-from core.store import Store
-from core.store.records import Calibration
-from service.access.keys import KeyRing
-from service.access.secret import derive, read_secret
-from tests.fit.problems import (
+from certiset.core.certificate.signing import Signer
+from certiset.core.fit import Predictor, fit
+from certiset.core.jobs import add_dataset, add_model
+from certiset.core.jobs.fit_results import fit_result
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from certiset.core.store.records import Calibration
+from certiset.service.http.access.keys import KeyRing
+from certiset.service.http.access.secret import derive, read_secret
+from tests.core.fit.problems import (
     QUICK,
     STEPS_PAY,
     class_data,
@@ -89,7 +89,7 @@ def start_server(home: Path, **settings: Any) -> Server:
     log = (home / "api.log").open("wb")
     with log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "service", "api", "--port", str(port), "--home", str(home)],
+            [sys.executable, "-m", "certiset", "api", "--port", str(port), "--home", str(home)],
             env={**os.environ, **{f"CERTISET_{name.upper()}": str(value) for name, value in settings.items()}},
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -112,15 +112,17 @@ def server_with_worker(home: Path) -> Iterator[Server]:
     """The server, and a worker that fits what it is sent."""
     server = start_server(home)
     worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", "worker"],
+        [sys.executable, "-P", "-m", "certiset.worker"],
         env={**os.environ, "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    yield server
-    worker.terminate()
-    worker.wait(timeout=30)
-    server.stop()
+    try:
+        yield server
+    finally:
+        worker.terminate()
+        worker.wait(timeout=30)
+        server.stop()
 
 
 def certified_in_the_mean(predictor: Predictor) -> Predictor:
@@ -145,5 +147,5 @@ def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> 
         calibration = work.calibrations.create(dataset, model, {})
         claim = work.leases.claim(calibration.id)
         assert claim is not None
-        assert work.leases.succeed(claim, outcome_of(predictor, store.artifacts, certificate))
+        assert work.leases.succeed(claim, fit_result(predictor, store.artifacts, certificate))
     return calibration

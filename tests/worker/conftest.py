@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from core.settings import Settings
+from certiset.core.settings import Settings
 from tests.servers import REDIS, PrivateRedis, missing, postgres_database
 from tests.worker.deployment import Deployment
 

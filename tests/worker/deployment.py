@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from celery import Celery
 
-from core.fit import fit
-from core.intake import add_dataset, add_model
-from core.settings import Settings
-from core.store import Store
-from core.store.garbage import orphans
-from core.store.migrating import migrate
-from core.store.records import FINISHED, Calibration
-from service.queue import TaskQueue
-from tests.fit.problems import QUICK, toy_data, toy_model
+from certiset.core.fit import fit
+from certiset.core.jobs import add_dataset, add_model
+from certiset.core.jobs.announcer import Announcer
+from certiset.core.resources import FINISHED
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from certiset.core.store.garbage import orphans
+from certiset.core.store.migrate import migrate
+from certiset.core.store.records import Calibration
+from tests.core.fit.problems import QUICK, toy_data, toy_model
 from tests.servers import children_of, wait_until
 
 TENANT = "ada"
@@ -43,7 +45,7 @@ class Deployment:
     def __post_init__(self) -> None:
         self.store = Store(self.settings)
         migrate(self.store.database)
-        self.queue = TaskQueue(self.settings)
+        self.announcer = Announcer.connect(self.settings, Celery)
         x, y = toy_data(400, seed=0)
         file = self.log.parent / "data.npz"
         np.savez(file, x=x, y=y)
@@ -55,13 +57,13 @@ class Deployment:
         with self.store.writing() as work:
             made = work.calibrations.create(self.dataset, self.model, {**options, **values})
         if announce:
-            self.queue.announce(made.id)
+            self.announcer.announce(made.id)
         return made
 
     def start_worker(self, **settings: Any) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
             worker = subprocess.Popen(
-                [sys.executable, "-P", "-m", "worker"],
+                [sys.executable, "-P", "-m", "certiset.worker"],
                 env={
                     **os.environ,
                     **self.settings.to_environment(),
@@ -108,7 +110,7 @@ class Deployment:
         for worker in self.workers:
             kill(worker.pid, *children_of(worker.pid))
             worker.wait()
-        self.queue.close()
+        self.announcer.close()
         self.store.close()
 
     def cancel_everything(self) -> None:

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
-from worker import devices
-from worker.devices import Slots, cpu_limit, find_slots
+from certiset.core.settings import Settings
+from certiset.worker import devices
+from certiset.worker.devices import Slots, cpu_limit, find_slots
 
 
 def test_without_gpus_there_is_one_slot_with_the_containers_threads(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
-from core.store.garbage import collect_garbage
-from tests.fit.problems import QUICK
+from certiset.core.settings import Settings
+from certiset.core.store.garbage import collect_garbage
+from tests.core.fit.problems import QUICK
 from tests.servers import PrivatePostgres, PrivateRedis, children_of, missing, wait_until
 from tests.worker.conftest import FAST
 from tests.worker.deployment import (
@@ -57,12 +57,10 @@ def test_kills_at_random_moments_lose_and_double_nothing(deployment: Deployment)
     survive_kills(deployment, rounds=3)
 
 
-@pytest.mark.slow
 def test_twenty_kills_at_random_moments_lose_and_double_nothing(deployment: Deployment) -> None:
     survive_kills(deployment, ROUNDS)
 
 
-@pytest.mark.slow
 def test_two_hundred_calibrations_through_two_workers(deployment: Deployment) -> None:
     jobs = [deployment.submit(seed=seed) for seed in range(200)]
     for _ in range(2):
@@ -207,14 +205,14 @@ def test_a_full_disk_is_a_clear_failure_and_the_job_succeeds_once_there_is_room(
         calibration = deployment.submit()
         ended = deployment.wait(calibration)
         assert (ended.status, ended.attempts) == ("failed", 3)
-        assert ended.error == ("The artifact store has no room left: make some, then try again. It was tried 3 times.")
+        assert ended.error == ("The artifact store has no space left: free some, then try again. It was tried 3 times.")
         assert (ended.predictor_id, ended.certificate_id) == (None, None)
         deployment.assert_nothing_left_over(predictors=0)
         assert not any((disk / "tmp").iterdir())
         filler.unlink()
         with deployment.store.writing() as work:
             work.calibrations.retry(calibration.id)
-        deployment.queue.announce(calibration.id)
+        deployment.announcer.announce(calibration.id)
         again = deployment.wait(calibration, "succeeded")
         assert digest_of(deployment, again) == undisturbed_digest(QUICK)
         deployment.assert_nothing_left_over(predictors=1)
@@ -258,3 +256,11 @@ def test_a_worker_without_a_schema_says_what_to_do(deployment: Deployment, tmp_p
     worker = deployment.start_worker(certiset_database_url=f"sqlite:///{tmp_path / 'empty.db'}")
     assert worker.wait(timeout=30) == 2
     assert "certiset worker: The database is empty: run 'certiset migrate' first." in deployment.log.read_text()
+
+
+def test_a_worker_without_its_database_says_so(deployment: Deployment) -> None:
+    worker = deployment.start_worker(certiset_database_url="postgresql://nobody@127.0.0.1:1/nothing")
+    assert worker.wait(timeout=30) == 2
+    text = deployment.log.read_text()
+    assert "certiset worker: The database is unavailable: try again in a moment. (connection failed" in text
+    assert "Traceback" not in text

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
 
-from core.messages import progress_channel
-from core.store.records import Calibration
-from service.cli import main
-from tests.fit.problems import QUICK
+from certiset.core.store.records import Calibration
+from certiset.service.cli.main import main
+from certiset.worker.fit_runner import REPORT_SECONDS
+from tests.core.fit.problems import QUICK
 from tests.servers import children_of, wait_until
 from tests.worker.deployment import (
     ENDLESS,
@@ -27,7 +26,6 @@ from tests.worker.deployment import (
     seconds_of,
     undisturbed_digest,
 )
-from worker.fitting import REPORT_SECONDS
 
 
 def test_a_calibration_ends_with_the_members_and_certificate_of_a_fit_without_any_worker(
@@ -47,11 +45,11 @@ def test_a_calibration_ends_with_the_members_and_certificate_of_a_fit_without_an
 
 def test_a_message_that_comes_three_times_is_one_fit(deployment: Deployment) -> None:
     calibration = deployment.submit(LONG)
-    deployment.queue.announce(calibration.id)
+    deployment.announcer.announce(calibration.id)
     deployment.start_worker()
     deployment.start_worker()
     deployment.wait(calibration)
-    deployment.queue.announce(calibration.id)
+    deployment.announcer.announce(calibration.id)
     deployment.wait(deployment.submit(seed=1))
     assert deployment.state(calibration).attempts == 1
 
@@ -61,8 +59,8 @@ def test_a_lost_message_is_only_late(running: Deployment) -> None:
 
 
 def test_a_message_for_nothing_and_a_message_that_is_nonsense_do_no_harm(running: Deployment) -> None:
-    running.queue.announce("cal-unknown")
-    running.queue.announce({"not": ["an", "id"]})  # type: ignore[arg-type]
+    running.announcer.announce("cal-unknown")
+    running.announcer.announce({"not": ["an", "id"]})  # type: ignore[arg-type]
     assert running.wait(running.submit(seed=12)).status == "succeeded"
 
 
@@ -71,7 +69,7 @@ def test_a_message_for_nothing_and_a_message_that_is_nonsense_do_no_harm(running
     [
         ({"alpha": 0.0001}, "leave n = 200 for calibration, too few"),
         ({"score": {"kind": "aps"}}, "score aps is for classification"),
-        ({"nonsense": 1}, "no option 'nonsense'"),
+        ({"nonsense": 1}, "nonsense is not an option"),
     ],
 )
 def test_a_job_that_cannot_succeed_fails_at_once_with_the_reason(
@@ -159,7 +157,7 @@ def test_a_job_over_its_time_limit_fails_after_three_attempts_with_a_reason(depl
     assert ended.error == "The fit took longer than the time limit of 1.5 seconds. It was tried 3 times."
 
 
-def test_a_worker_that_is_told_to_stop_gives_its_job_back_uncounted(deployment: Deployment) -> None:
+def test_the_job_of_a_worker_that_is_told_to_stop_is_requeued_uncounted(deployment: Deployment) -> None:
     deployment.start_worker()
     calibration = deployment.submit(ENDLESS)
     deployment.wait_until_fitting(calibration)
@@ -214,27 +212,6 @@ def test_progress_comes_at_most_five_times_a_second_and_never_goes_back(running:
     assert fractions == sorted(fractions)
     assert {"phase", "step", "steps", "fraction", "metrics"} == set(reports[0])
     assert any("loss" in report["metrics"] for report in reports)
-
-
-@pytest.mark.parametrize("started", ["production"], indirect=True)
-def test_progress_is_published_where_there_is_redis(running: Deployment) -> None:
-    client = redis.Redis.from_url(running.settings.broker_url)
-    channel: Any = client.pubsub(ignore_subscribe_messages=True)  # type: ignore[no-untyped-call]
-    channel.psubscribe(progress_channel("*"))
-    calibration = running.submit(LONG, seed=16)
-    heard: list[dict[str, Any]] = []
-
-    def listen() -> bool:
-        message = channel.get_message(timeout=0.05)
-        if message is not None and message["channel"].decode() == progress_channel(calibration.id):
-            heard.append(json.loads(message["data"]))
-        return bool(heard) and heard[-1].get("attempt") == "ended"
-
-    wait_until(listen, 60, "the end on the channel")
-    assert any("fraction" in report for report in heard)
-    assert heard[-1] == {"attempt": "ended", "how": "succeeded"}
-    channel.close()
-    client.close()
 
 
 def test_jobs_watch_shows_a_live_bar_until_the_end(

@@ -1,6 +1,6 @@
 """How large the sets will be: bounds on an efficiency e(x, tau, theta) in [0, 1] that does not decrease in tau."""
 
-from core.bounds.efficiency.dispatch import EfficiencyBound, efficiency_bound, per_draw_efficiency_bound
-from core.bounds.efficiency.monte_carlo import monte_carlo_mean
+from certiset.core.bounds.efficiency.dispatch import EfficiencyBound, efficiency_bound, per_draw_efficiency_bound
+from certiset.core.bounds.efficiency.monte_carlo import monte_carlo_mean
 
 __all__ = ["EfficiencyBound", "efficiency_bound", "monte_carlo_mean", "per_draw_efficiency_bound"]

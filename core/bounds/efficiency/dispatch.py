@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.domain import (
+from certiset.core.bounds.domain import (
     Floats,
     answer,
     closed_unit,
@@ -15,11 +15,11 @@ from core.bounds.domain import (
     open_unit,
     together,
 )
-from core.bounds.efficiency.grid_kl import grid_kl
-from core.bounds.efficiency.monotone import monotone
-from core.bounds.efficiency.monte_carlo import monte_carlo_mean
-from core.bounds.efficiency.theorem2 import theorem2
-from core.bounds.errors import DomainError, TooFewPointsError
+from certiset.core.bounds.efficiency.grid_kl import grid_kl
+from certiset.core.bounds.efficiency.monotone import monotone
+from certiset.core.bounds.efficiency.monte_carlo import monte_carlo_mean
+from certiset.core.bounds.efficiency.theorem2 import theorem2
+from certiset.core.bounds.errors import DomainError, TooFewPointsError
 
 EfficiencyBound: TypeAlias = Literal["theorem2", "monotone", "grid_kl"]
 

@@ -14,8 +14,8 @@ and joint convexity of kl. Last, e does not decrease in tau: E(theta, tau) <= E(
 
 import numpy as np
 
-from core.bounds.binary_kl import upper_inverse
-from core.bounds.domain import Floats, Ints
+from certiset.core.bounds.bernoulli_kl import upper_inverse
+from certiset.core.bounds.domain import Floats, Ints
 
 
 def grid_kl(empirical: Floats, n: Ints, log_terms: Floats, grid_size: Ints) -> Floats:

@@ -15,7 +15,7 @@ constant), the latter is at most 1 + 2(n-1) <= 2n. Change of measure, Markov, an
 
 import numpy as np
 
-from core.bounds.domain import Floats, Ints
+from certiset.core.bounds.domain import Floats, Ints
 
 
 def monotone(empirical: Floats, n: Ints, log_terms: Floats) -> Floats:

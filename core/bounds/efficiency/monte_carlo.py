@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.bounds.binary_kl import kl_inverse
-from core.bounds.domain import Floats, closed_unit, count, open_unit, together
+from certiset.core.bounds.bernoulli_kl import kl_inverse
+from certiset.core.bounds.domain import Floats, closed_unit, count, open_unit, together
 
 
 def monte_carlo_mean(mean: ArrayLike, draws: ArrayLike, gamma: ArrayLike) -> float | Floats:

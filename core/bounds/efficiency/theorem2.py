@@ -9,13 +9,13 @@ temperature T). With probability at least 1 - gamma over D_N, for all Q at once,
 of at most the Rademacher complexity 2 beta L / sqrt(n) of the one-parameter class, concentrates around it as in
 Maurer's lemma, and the change of measure carries it over to Q. See the paper's appendix.
 
-The Lipschitz term alone is above 1 in most uses; `core.bounds.efficiency.monotone` does without it.
+The Lipschitz term alone is above 1 in most uses; `certiset.core.bounds.efficiency.monotone` does without it.
 """
 
 import numpy as np
 
-from core.bounds.domain import Floats, Ints
-from core.bounds.efficiency.monotone import complexity
+from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.bounds.efficiency.monotone import complexity
 
 
 def theorem2(empirical: Floats, n: Ints, log_terms: Floats, score_bound: Floats, lipschitz: Floats) -> Floats:

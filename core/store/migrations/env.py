@@ -1,8 +1,8 @@
-"""Alembic's entry point; the connection comes from `core.store.migrating` and stays in its transaction."""
+"""Alembic's entry point; the connection comes from `certiset.core.store.migrate` and stays in its transaction."""
 
 from alembic import context
 
-from core.store.records import Record
+from certiset.core.store.records import Record
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -1,4 +1,4 @@
-/* A fit while it runs, and all of them. */
+/* One fit, live while it runs, and the list of all fits. */
 import { get, list, post, watch } from "/static/api.js";
 import { element, figure, idText, link, moment, number, numbers, refill, statusBadge, table } from "/static/dom.js";
 
@@ -20,8 +20,8 @@ export async function calibrations({ signal }) {
     String(fit.attempts), moment(fit.created_at),
     fit.certificate_id ? link(`#/certificates/${fit.certificate_id}`, "certificate") : fit.error || "–"]);
   return element("section", {}, element("h1", {}, "Fits"), element("div", { class: "card" }, rows.length
-    ? table("Newest first", [["Name"], ["Status"], ["Attempts", true], ["Asked for"], ["Outcome"]], rows)
-    : element("p", {}, "There are none yet. ", link("#/new", "Start one"), ".")));
+    ? table("Newest first", [["Name"], ["Status"], ["Attempts", true], ["Requested"], ["Result"]], rows)
+    : element("p", {}, "No fits yet. ", link("#/new", "Start one"), ".")));
 }
 
 export async function calibration(id, { signal, say }) {
@@ -29,16 +29,16 @@ export async function calibration(id, { signal, say }) {
   const head = element("div", { class: "card" });
   const drawings = element("div", { class: "two" });
   const view = element("section", {}, element("h1", {}, `Fit ${fit.name || fit.id}`), head, drawings,
-    element("details", { class: "card" }, element("summary", {}, "What was asked for"),
+    element("details", { class: "card" }, element("summary", {}, "Requested options"),
       element("pre", { class: "scroll", tabindex: "0" }, element("code", {}, JSON.stringify(fit.options, null, 2))),
       element("p", { class: "small" }, "Data ", idText(fit.dataset_id), ", model ", idText(fit.model_id))));
   const [loss, kl] = await Promise.all(["loss", "kl"].map((name) => figure(`/calibrations/${id}/figures/${name}`)));
   drawings.append(element("div", { class: "card" }, element("h2", {}, "Loss"), loss),
-    element("div", { class: "card" }, element("h2", {}, "KL spent against its budget"), kl));
+    element("div", { class: "card" }, element("h2", {}, "KL spent and its budget"), kl));
 
   let drawing = null;
   const draw = () => {
-    // One at a time, and the last state in any case.
+    // One at a time; the last state is always drawn.
     drawing ??= Promise.all([loss.refresh(), kl.refresh()]).catch(() => {}).finally(() => { drawing = null; });
     return drawing;
   };
@@ -48,20 +48,20 @@ export async function calibration(id, { signal, say }) {
     const metrics = fit.progress?.metrics ?? {};
     refill(head, element("p", { class: "row" }, statusBadge(fit.status),
       element("span", { id: "phase" }, fit.error ?? (!open ? "" : fit.progress ? PHASES[fit.progress.phase] ?? fit.progress.phase
-        : "waits for a worker")),
+        : "waiting for a worker")),
       open ? element("button", { class: "plain", type: "button", onclick: cancel, disabled: fit.cancel_requested },
-        fit.cancel_requested ? "Is being cancelled" : "Cancel") : null),
+        fit.cancel_requested ? "Cancelling …" : "Cancel") : null),
     progressOf(fit),
     Object.keys(metrics).length ? numbers(Object.entries(metrics).map(([name, value]) => [
       { loss: "loss", kl: "KL spent", budget: "KL budget" }[name] ?? name, number(value)])) : "",
     fit.certificate_id ? element("p", { class: "row" },
       link(`#/certificates/${fit.certificate_id}`, "See the certificate", { class: "button" }),
       link(`#/predictors/${fit.predictor_id}`, "Try it", { class: "button plain" })) : "",
-    element("p", { class: "small soft" }, `asked for ${moment(fit.created_at)}, begun ${moment(fit.started_at)}, ` +
+    element("p", { class: "small soft" }, `requested ${moment(fit.created_at)}, started ${moment(fit.started_at)}, ` +
       `ended ${moment(fit.finished_at)}, attempt ${fit.attempts}`));
   }
 
-  /** When it was begun, and at which attempt, was not known before. */
+  /** The start time and the attempt are known only once it runs. */
   async function learnWhen() {
     const { started_at, attempts } = await get(`/calibrations/${id}`);
     if (!fit.started_at) fit = { ...fit, started_at, attempts };

@@ -1,4 +1,4 @@
-/* A certificate: the sentence, the numbers behind it, and the means to check them. */
+/* A certificate: its statement, the numbers behind it, and how to check them. */
 import { get, getText } from "/static/api.js";
 import {
   atLeast, atMost, badge, element, figureOrReason, idText, link, moment, number, numbers, percent, save, statusBadge, table,
@@ -13,7 +13,6 @@ export async function certificate(id, { say }) {
   ]);
   const content = JSON.parse(text);
   const { coverage, efficiency, members, provenance } = content;
-  const per = coverage.guarantee === "per_draw";
   const [budget, ranks, sizes] = await Promise.all([
     figureOrReason(`/certificates/${id}/figures/budget`), figureOrReason(`/certificates/${id}/figures/members`),
     figureOrReason(`/predictors/${content.predictor_id}/figures/sizes`),
@@ -22,27 +21,27 @@ export async function certificate(id, { say }) {
     element("h1", {}, "Certificate"),
     element("div", { class: "card" },
       checked.status === "contradicted" ? element("p", { class: "warning" }, "Outcomes contradict this certificate. Do " +
-        "not rely on it: find out what has changed, and calibrate again on new data.") : null,
+        "not rely on it: find out what has changed, and recalibrate on new data.") : null,
       element("blockquote", { class: "statement" }, unbroken(content.statement)),
       element("p", { class: "row" },
         badge(checked.valid ? "numbers and signature hold" : "NOT valid", checked.valid ? "good" : "bad"),
         statusBadge(checked.status), link(`#/predictors/${content.predictor_id}`, "Try the predictor"),
         link(`#/predictors/${content.predictor_id}/monitor`, "Monitor")),
       numbers([
-        ["covers at least", atLeast(1 - (per ? coverage.alpha : coverage.pool_miscoverage_bound))],
+        ["covers at least", atLeast(1 - coverage.pool_miscoverage_bound)],
         ["with confidence", atLeast(1 - coverage.delta - coverage.pool_delta)],
         ["calibration points", number(coverage.n)],
         [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
         [`certified mean size, confidence ${atLeast(1 - efficiency.gamma)}`, atMost(efficiency.upper_bound)],
       ]),
-      element("h2", {}, "What this rests on"),
+      element("h2", {}, "Assumptions"),
       element("ul", { class: "plain" }, content.assumptions.map((one) => element("li", {}, one))),
-      provenance.messages.length ? element("h2", {}, "What a reader should know") : null,
+      provenance.messages.length ? element("h2", {}, "Notes") : null,
       element("ul", { class: "plain" }, provenance.messages.map((one) => element("li", {}, one)))),
     element("div", { class: "two" },
-      element("div", { class: "card" }, element("h2", {}, "Budget, and the point that was chosen"), budget),
+      element("div", { class: "card" }, element("h2", {}, "KL budget, and the chosen point"), budget),
       element("div", { class: "card" }, element("h2", {}, "Members"), ranks),
-      element("div", { class: "card" }, element("h2", {}, "Sizes of sets on the calibration data"), sizes),
+      element("div", { class: "card" }, element("h2", {}, "Set sizes on the calibration data"), sizes),
       audit(id, text, checked, key, say)),
     element("div", { class: "card" }, choices(coverage), memberTable(members, efficiency)),
     element("div", { class: "two" },
@@ -60,11 +59,11 @@ function audit(id, text, checked, key, say) {
       await navigator.clipboard.writeText(key.public_key);
       say("The key was copied.");
     } catch {
-      say("The browser does not allow copying: mark the key and copy it.");
+      say("The browser does not allow copying: select the key and copy it.");
     }
   };
   return element("div", { class: "card" }, element("h2", {}, "For the auditor"),
-    element("p", {}, "The file holds every number that the promises follow from. It is checked without a network by"),
+    element("p", {}, "The file has every number from which the promises follow. Check it offline with"),
     element("pre", { class: "scroll", tabindex: "0" },
       element("code", {}, `certiset verify ${id}.json --key ${key.public_key}`)),
     element("p", { class: "row" },
@@ -78,7 +77,7 @@ function audit(id, text, checked, key, say) {
 function choices(coverage) {
   const rows = coverage.union.choices.map((name, place) => [name, percent(coverage.union.weights[place]),
     place === coverage.union.taken ? "taken" : ""]);
-  return table("Choices that were open, all paid for", [["Choice"], ["Share of delta", true], [""]], rows,
+  return table("Candidates, each with its share of delta", [["Candidate"], ["Share of delta", true], [""]], rows,
     (place) => place === coverage.union.taken);
 }
 
@@ -87,7 +86,7 @@ function memberTable(members, efficiency) {
     ["Miscoverage at most", true], [`Certified size (${efficiency.measure})`, true]];
   const rows = members.map((one) => [String(one.member), number(one.k), number(one.tau, 5), number(one.log_ratio, 4),
     atMost(one.miscoverage_bound), atMost(one.efficiency_bound)]);
-  const made = table("Members: the stored pairs, one of which gives each set", columns, rows);
+  const made = table("Members: the stored pairs, one of which computes each set", columns, rows);
   return rows.length > MANY
     ? element("details", {}, element("summary", {}, `${rows.length} members`), made) : made;
 }

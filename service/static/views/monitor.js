@@ -1,4 +1,4 @@
-/* How the served sets have done, and whether that contradicts the certificate. */
+/* How often served sets missed the truth, and whether that contradicts the certificate. */
 import { get } from "/static/api.js";
 import { atLeast, element, every, figure, link, moment, number, numbers, percent, refill, statusBadge } from "/static/dom.js";
 
@@ -15,27 +15,27 @@ export async function monitor(id, { signal, say }) {
     element("p", {}, sentence(state)),
     numbers([
       ["outcomes", number(state.outcomes)], ["misses", number(state.misses)],
-      ["promised at most", percent(state.promised_miscoverage)],
-      ["missed so far", state.miscoverage === null ? "–" : percent(state.miscoverage)],
-      ["true share is within", `${percent(low)} – ${percent(high)}`],
+      ["promised miscoverage", percent(state.promised_miscoverage)],
+      ["observed miscoverage", state.miscoverage === null ? "–" : percent(state.miscoverage)],
+      ["true miscoverage is within", `${percent(low)} – ${percent(high)}`],
       ["capital", number(Math.exp(state.log_capital))], ["contradicted at", number(Math.exp(state.log_threshold))],
     ]),
-    element("p", { class: "small soft" }, `The interval holds at all times at once with probability ` +
-      `${atLeast(1 - state.eta)}; a certificate that is true is contradicted with probability at most ` +
-      `${percent(state.eta)}, however often this page is looked at.`));
+    element("p", { class: "small soft" }, `The interval holds at all times simultaneously with probability ` +
+      `${atLeast(1 - state.eta)}; a correct certificate is contradicted with probability at most ` +
+      `${percent(state.eta)}, however often you look at this page.`));
   }
 
   await refresh();
   every(signal, 5000, say, () => Promise.all([refresh(), drawing.refresh()]));
   return element("section", {}, element("h1", {}, `Monitor of ${about.name || about.id}`), head,
-    element("div", { class: "card" }, element("h2", {}, "Capital of a gambler who bets against the certificate"), drawing));
+    element("div", { class: "card" }, element("h2", {}, "Capital of a bet against the certificate"), drawing));
 }
 
 function sentence(state) {
   if (state.status === "contradicted") {
-    return `Outcomes contradict the certificate since ${moment(state.contradicted_at)}: the data have changed, or an ` +
-      "assumption does not hold. Calibrate again on new data.";
+    return `Outcomes have contradicted the certificate since ${moment(state.contradicted_at)}: the data have changed, or an ` +
+      "assumption does not hold. Recalibrate on new data.";
   }
   return state.outcomes ? "The outcomes so far are consistent with the certificate."
-    : "No outcome has been reported yet: POST /outcomes, or report one where you try the predictor.";
+    : "No outcome has been reported yet: POST /outcomes, or report one on the predictor's page.";
 }

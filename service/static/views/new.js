@@ -1,21 +1,19 @@
 /* Upload data and a model, and start a calibration. */
-import { list, post } from "/static/api.js";
+import { get, list, post } from "/static/api.js";
 import { choice, element, field, number } from "/static/dom.js";
+import { optionsForm } from "/static/views/options_form.js";
 
-const SCORES = {
-  classification: ["log_prob", "lac", "aps", "raps"],
-  regression: ["residual", "scaled_residual", "cqr", "ball", "box", "scaled_ball"],
-};
 const EXAMPLE = {
   name: "my model", task: "classification", classes: 10, input_shape: [64], backbone: { kind: "none" },
   head: { kind: "mlp", widths: [64, 32, 10], activation: "relu" },
 };
 
 export async function newCalibration({ signal }) {
-  const [datasets, models] = await Promise.all([list("/datasets"), list("/models")]);
-  const data = dataPart(datasets);
+  const [datasets, models, options] = await Promise.all([list("/datasets"), list("/models"), get("/options")]);
+  const data = dataPart(datasets, options["x-file-suffixes"]);
   const model = modelPart(models);
-  const terms = termsPart();
+  const terms = optionsForm(options);
+  const name = field("Name", element("input", {}), "optional");
   const said = element("p", { role: "alert", class: "wrong" });
   const button = element("button", {}, "Start the calibration");
   model.onTask((task) => terms.setTask(task));
@@ -24,27 +22,22 @@ export async function newCalibration({ signal }) {
   async function start(event) {
     event.preventDefault();
     said.textContent = "";
-    const fields = { ...data.fields, ...model.fields, ...terms.fields };
+    const fields = { ...data.fields(), ...model.fields, ...terms.fields };
     Object.values(fields).forEach((one) => one.wrong(""));
-    for (const [name, one] of [["Alpha", terms.fields.alpha], ["Delta", terms.fields.delta]]) {
-      const value = Number(one.control.value);
-      if (!(value > 0 && value < 1)) {
-        one.wrong(`${name} must lie between 0 and 1.`);
-        return;
-      }
-    }
+    if (terms.wrong()) return;
     button.disabled = true;
     button.textContent = "Uploading …";
     try {
       const dataset = await data.chosen();
       const modelId = await model.chosen();
-      const made = await post("/calibrations", { dataset_id: dataset, model_id: modelId, ...terms.options() });
+      const made = await post("/calibrations", { dataset_id: dataset, model_id: modelId, name: name.control.value,
+        ...terms.options() });
       if (!signal.aborted) location.hash = `#/calibrations/${made.id}`;
     } catch (error) {
       said.textContent = error.message;
       for (const { where, message } of error.errors ?? []) {
-        const name = String(where).split(".").at(-1);
-        if (fields[name]) fields[name].wrong(message);
+        const found = fields[where] ?? fields[String(where).split(".")[0]];
+        if (found) found.wrong(message);
       }
     } finally {
       button.disabled = false;
@@ -53,14 +46,16 @@ export async function newCalibration({ signal }) {
   }
 
   return element("section", {}, element("h1", {}, "New calibration"),
-    element("form", { onsubmit: start, novalidate: true }, data.part, model.part, terms.part,
+    element("form", { onsubmit: start, novalidate: true }, data.part, model.part,
+      element("fieldset", {}, element("legend", {}, "3. Promise and method"),
+        element("div", { class: "fields" }, name), terms.part),
       element("p", { class: "row" }, button), element("div", { class: "field" }, said)));
 }
 
-/** Two ways to name a thing: one that is here, or a new one. */
+/** Two ways to choose something: an existing one, or a new one. */
 function either(legend, name, known, existing, fresh) {
   const hasKnown = known.length > 0;
-  const radios = [["known", "one that is here"], ["new", "a new one"]].map(([value, text]) => {
+  const radios = [["known", "an existing one"], ["new", "a new one"]].map(([value, text]) => {
     const radio = element("input", { type: "radio", name, value, checked: (value === "known") === hasKnown,
       disabled: value === "known" && !hasKnown, onchange: () => show() });
     return element("label", {}, radio, ` ${text} `);
@@ -75,17 +70,18 @@ function either(legend, name, known, existing, fresh) {
     existing, fresh) };
 }
 
-function dataPart(known) {
+function dataPart(known, suffixes) {
   const pick = field("Dataset", choice(known.map((one) => [one.id,
     `${one.name || one.id}: ${number(one.rows)} rows of ${one.x_shape.join(" x ")}, y: ${one.y_kind}`])));
-  const file = field("File", element("input", { type: "file", accept: ".npz,.csv,.parquet,.json" }),
-    ".npz with arrays x and y, .csv, .parquet or .json");
-  const name = field("Name", element("input", {}), "as you like");
+  const file = field("File", element("input", { type: "file", accept: suffixes.join(",") }),
+    `${suffixes.join(", ")}; an .npz file has arrays x and y`);
+  const name = field("Name", element("input", {}), "optional");
   const target = field("Target", element("input", { value: "y" }), "the column of y, in tables");
   const fresh = element("div", { class: "fields" }, file, name, target);
   const way = either("1. Calibration data", "data", known, pick, fresh);
   return {
-    part: way.part, fields: { file, target, dataset_id: pick },
+    part: way.part,
+    fields: () => ({ file, target, dataset_id: way.chosen() === "known" ? pick : file }),
     async chosen() {
       if (way.chosen() === "known") return pick.control.value;
       const [given] = file.control.files;
@@ -105,7 +101,7 @@ function dataPart(known) {
 function modelPart(known) {
   const pick = field("Model", choice(known.map((one) => [one.id, `${one.name || one.id}: ${one.task}, inputs ${one.input_shape.join(" x ")}, ${one.id}`])));
   const kind = field("What x is", choice([
-    ["logits", "already my model's output (logits or predictions)"], ["weights", "the input of a model that I upload"],
+    ["logits", "my model's outputs (logits or predictions)"], ["weights", "inputs of a model that I upload"],
   ]));
   const task = field("Task", choice([["classification", "classification"], ["regression", "regression"]]));
   const outputs = field("Outputs", element("input", { type: "number", min: "1", value: "10" }),
@@ -153,37 +149,6 @@ function modelPart(known) {
         }
       }
       return (await post("/models", form)).id;
-    },
-  };
-}
-
-function termsPart() {
-  const share = (value) => element("input", { type: "number", min: "0.0001", max: "0.9", step: "any", value });
-  const alpha = field("Alpha", share("0.1"), "sets may miss this share of future inputs");
-  const delta = field("Delta", share("0.05"), "the promise may fail with this probability");
-  const method = field("Method", choice([["pac_bayes", "PAC-Bayes"], ["learned", "learned"], ["standard", "standard"]]),
-    "PAC-Bayes may learn on the data that certify");
-  const guarantee = field("Guarantee", choice([["per_draw", "for every member"], ["posterior", "for their mean"]]));
-  const score = field("Score", element("select", {}));
-  const members = field("Members", element("input", { type: "number", min: "1", max: "10000", value: "32" }));
-  const name = field("Name", element("input", {}), "as you like");
-  return {
-    part: element("fieldset", {}, element("legend", {}, "3. What is to be promised"),
-      element("div", { class: "fields" }, name, alpha, delta, method, guarantee, score, members)),
-    fields: { alpha, delta, method, guarantee, score, members, kind: score, name_: name },
-    setTask(task) {
-      const before = score.control.value;
-      const open = [["", "the usual one"], ...(SCORES[task] ?? []).map((one) => [one, one])];
-      score.control.replaceChildren(...choice(open).children);
-      score.control.value = open.some(([value]) => value === before) ? before : "";
-    },
-    options() {
-      const given = {
-        alpha: Number(alpha.control.value), delta: Number(delta.control.value), method: method.control.value,
-        guarantee: guarantee.control.value, members: Number(members.control.value), name: name.control.value,
-      };
-      if (score.control.value) given.score = { kind: score.control.value };
-      return given;
     },
   };
 }

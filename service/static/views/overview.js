@@ -1,4 +1,4 @@
-/* Everything at a glance: fits on their way, and what is served. */
+/* Everything at a glance: running fits and served predictors. */
 import { get, list } from "/static/api.js";
 import {
   atLeast, atMost, badge, element, every, link, moment, number, numbers, refill, statusBadge,
@@ -15,7 +15,7 @@ export async function overview({ signal, say }) {
     element("div", { class: "row between" }, element("h1", {}, "Overview"),
       link("#/new", "New calibration", { class: "button" })),
     fits, element("h2", {}, "Predictors"), served,
-    element("p", { class: "small soft" }, `The newest ${MOST} at most; GET /predictors has them all.`));
+    element("p", { class: "small soft" }, `The newest ${MOST} at most; GET /predictors lists them all.`));
   const certificates = new Map();
   let shown = null;
 
@@ -35,7 +35,7 @@ export async function overview({ signal, say }) {
       shown = state;
       refill(served, ...(predictors.length
         ? predictors.slice(0, MOST).map((one) => card(one, certificates.get(one.certificate_id)))
-        : [element("li", { class: "card" }, "Nothing is served yet. ", link("#/new", "Start a calibration"),
+        : [element("li", { class: "card" }, "No predictors yet. ", link("#/new", "Start a calibration"),
           ", or run ", element("code", {}, "make demo"), ".")]));
     }
   }
@@ -48,23 +48,21 @@ export async function overview({ signal, say }) {
 function showFits(place, open) {
   const lines = open.map((fit) => element("div", {}, element("p", { class: "row between" },
     element("span", {}, link(`#/calibrations/${fit.id}`, fit.name || fit.id), " ", statusBadge(fit.status)),
-    element("span", { class: "soft" }, fit.progress ? fit.progress.phase : "waits for a worker")),
+    element("span", { class: "soft" }, fit.progress ? fit.progress.phase : "waiting for a worker")),
     progressOf(fit)));
   refill(place, element("h2", { id: "fits-title" }, "Running fits"),
-    ...(lines.length ? lines : [element("p", { class: "soft" }, "None is running. ",
+    ...(lines.length ? lines : [element("p", { class: "soft" }, "No fits are running. ",
       link("#/calibrations", "All fits"))]));
 }
 
 function card(predictor, certificate) {
   const { coverage, efficiency } = certificate;
-  const per = coverage.guarantee === "per_draw";
-  const promised = 1 - (per ? coverage.alpha : coverage.pool_miscoverage_bound);
   return element("li", { class: "card" },
     element("div", { class: "row between" },
       element("h3", {}, link(`#/predictors/${predictor.id}`, predictor.name || predictor.id)),
       statusBadge(predictor.certificate_status)),
     numbers([
-      ["covers at least", atLeast(promised)],
+      ["covers at least", atLeast(1 - coverage.pool_miscoverage_bound)],
       [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
       ["certified size", atMost(efficiency.upper_bound)],
     ]),

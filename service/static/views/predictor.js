@@ -1,4 +1,4 @@
-/* Try a predictor: an input in, its set out, and, once it is known, the truth. */
+/* Try a predictor: enter an input, get its set and, once it is known, report the truth. */
 import { get, post } from "/static/api.js";
 import {
   atLeast, badge, choice, element, field, figureOrReason, idText, link, number, numbers, statusBadge, unbroken,
@@ -17,7 +17,7 @@ export async function predictor(id, { say, again }) {
   const member = choice([["", "drawn at random"],
     ...certificate.members.map((one) => [String(one.member), `member ${one.member}`])], "");
   const answer = element("div", { id: "answer", role: "status", "aria-live": "polite" });
-  const box = field("Input", input, `${number(width)} ${width === 1 ? "number" : "numbers with commas between them"}`);
+  const box = field("Input", input, `${number(width)} ${width === 1 ? "number" : "comma-separated numbers"}`);
   let picked = null;
   let sample = null;
 
@@ -32,7 +32,7 @@ export async function predictor(id, { say, again }) {
         : (await post("/predict_set", { predictor: id, x: [x.split(",").map(Number)],
           member: member.value ? Number(member.value) : null })).predictions[0];
       answer.replaceChildren(shown(found, classes), input.value === sample ? element("p", { class: "small soft" },
-        "This row helped to make the certificate, so its truth is no evidence about it.") : truth(found, about.task));
+        "This row is part of the calibration data, so its truth is no evidence about the certificate.") : truth(found, about.task));
     } catch (error) {
       box.wrong(error.message);
       answer.replaceChildren();
@@ -46,7 +46,7 @@ export async function predictor(id, { say, again }) {
     ask();
   }
 
-  const serving = choice([["random", "a member drawn for each input"], ["best", "always the best member"]], about.serve);
+  const serving = choice([["random", "a random member for each input"], ["best", "always the best member"]], about.serve);
   serving.addEventListener("change", async () => {
     try {
       await post(`/predictors/${id}`, { serve: serving.value }, "PATCH");
@@ -57,7 +57,7 @@ export async function predictor(id, { say, again }) {
     }
   });
   const [title, name] = width === 1 && about.task === "regression" ? ["Band over the data", "band"]
-    : ["Sizes of sets on the calibration data", "sizes"];
+    : ["Set sizes on the calibration data", "sizes"];
   const drawing = element("div", { class: "card" }, element("h2", {}, title),
     await figureOrReason(`/predictors/${id}/figures/${name}`));
   return element("section", {},
@@ -70,15 +70,15 @@ export async function predictor(id, { say, again }) {
       element("div", { class: "card" }, element("h2", {}, "Try it"),
         rows.x.length ? pictures(rows, about.input_shape, use, () => picked) : null,
         element("form", { onsubmit: ask }, box,
-          element("div", { class: "fields" }, field("Member", member, "a certain one replays what it answered")),
-          element("p", {}, element("button", {}, "Give me the set"))),
+          element("div", { class: "fields" }, field("Member", member, "choose one to replay its answer")),
+          element("p", {}, element("button", {}, "Predict"))),
         answer),
       element("div", {}, drawing, element("div", { class: "card" }, element("h2", {}, "Serving"),
         numbers([["members", number(about.members)], ["score", about.score],
           [`mean size (${certificate.efficiency.measure})`, number(certificate.efficiency.empirical)]]),
-        field("What answers", serving, certificate.coverage.guarantee === "per_draw"
-          ? "Each member keeps the promise by itself, so the best alone may serve."
-          : "The promise is for the mean over all members, so they must be drawn.")))));
+        field("Which member answers", serving, certificate.members.every((one) => one.miscoverage_bound !== null)
+          ? "The promise holds for each member, so the best one alone may serve."
+          : "The promise is for the mean over all members, so they must be drawn at random.")))));
 }
 
 async function samples(datasetId) {
@@ -97,22 +97,22 @@ async function classesOf(modelId) {
   }
 }
 
-/** Rows of the calibration data to pick from: as pictures if they look like such. */
+/** Rows of the calibration data to pick from, shown as images if they look like images. */
 function pictures(rows, shape, use, picked) {
   const side = Math.sqrt(rows.x[0].length);
   const isPicture = rows.x[0].length >= 49 && Number.isInteger(side) && (shape.length === 1 || shape.at(-1) === side);
   const buttons = rows.x.map((row, place) => {
-    const words = `row ${place}: ${label(rows.y[place])}`;
+    const words = `row ${place + 1}: ${label(rows.y[place])}`;
     const press = () => {
       use(place);
       buttons.forEach((one, n) => one.setAttribute("aria-pressed", String(n === picked())));
     };
     return element("button", { type: "button", class: "plain", "aria-pressed": "false", onclick: press,
       "aria-label": isPicture ? words : null, title: isPicture ? words : null },
-    isPicture ? canvas(row, side) : `row ${place}`);
+    isPicture ? canvas(row, side) : `row ${place + 1}`);
   });
   return element("div", { role: "group", "aria-label": "Rows of the calibration data" },
-    element("p", { class: "small soft" }, "Pick a row of the calibration data, or type an input below."),
+    element("p", { class: "small soft" }, "Pick a row of the calibration data, or enter an input below."),
     element("div", { class: "pictures" }, buttons));
 }
 
@@ -134,43 +134,45 @@ function canvas(row, side) {
 
 function shown(found, classes) {
   const { set } = found;
-  const parts = [];
-  if (set.kind === "labels") {
+  const parts = [element("p", { class: "answer" }, set.empty ? "The set: the empty set" : `The set: ${words(set)}`)];
+  if (set.labels) {
     const all = classes && classes <= 100 ? [...Array(classes).keys()] : set.labels;
-    const words = set.labels.length ? `{ ${set.labels.join(", ")} }` : "the empty set";
-    parts.push(element("p", { class: "answer" }, `The set: ${words}`),
-      element("ul", { class: "labels", "aria-hidden": "true" },
-        all.map((one) => element("li", { class: set.labels.includes(one) ? "in" : null }, String(one)))));
-  } else if (set.kind === "interval") {
-    parts.push(element("p", { class: "answer" }, set.empty ? "The empty set"
-      : `The set: from ${number(set.lower, 5)} to ${number(set.upper, 5)}`));
-  } else {
-    parts.push(element("p", { class: "answer" }, set.kind === "ball"
-      ? `The set: a ball of radius ${number(set.radius, 5)} around (${set.center.map((v) => number(v)).join(", ")})`
-      : `The set: a box from (${set.lower.map((v) => number(v)).join(", ")}) to (${set.upper.map((v) => number(v)).join(", ")})`));
+    parts.push(element("ul", { class: "labels", "aria-hidden": "true" },
+      all.map((one) => element("li", { class: set.labels.includes(one) ? "in" : null }, String(one)))));
   }
-  parts.push(element("p", {}, `Size ${number(set.size)}, given by member ${found.member}. Covers at least ` +
+  parts.push(element("p", {}, `Size ${number(set.size)}, computed by member ${found.member}. Covers at least ` +
     `${atLeast(found.certificate.coverage)} of future inputs, with confidence ${atLeast(1 - found.certificate.delta)}. `,
   found.certificate.status === "contradicted" ? badge("contradicted by outcomes", "bad") : null));
   return element("div", {}, parts);
 }
 
+const SAID_ELSEWHERE = ["kind", "size", "empty", "unbounded"];
+
+/** A set of any kind as text: its labels, its lower and upper end, or each of its fields by name. */
+function words(set) {
+  const value = (one) => (Array.isArray(one) ? `(${one.map((v) => number(v)).join(", ")})` : number(one, 5));
+  if (set.labels) return set.labels.length ? `{ ${set.labels.join(", ")} }` : "the empty set";
+  if ("lower" in set && "upper" in set) return `from ${value(set.lower)} to ${value(set.upper)}`;
+  return [set.kind, ...Object.entries(set).filter(([name]) => !SAID_ELSEWHERE.includes(name))
+    .map(([name, one]) => `${name} ${value(one)}`)].join(", ");
+}
+
 /** The truth, once it is known, feeds the monitor. */
 function truth(found, task) {
   const input = element("input", { inputmode: "decimal", required: true });
-  const box = field("The truth, once you know it", input, `${task === "classification" ? "a label" : "a number, or several"}; it counts, and cannot be taken back`);
+  const box = field("The truth, once you know it", input, `${task === "classification" ? "a label" : "a number, or several"}; it counts and cannot be undone`);
   const said = element("p", { role: "status" });
   const submit = async (event) => {
     event.preventDefault();
     const values = input.value.split(/[\s,]+/).filter(Boolean).map(Number);
     if (!values.length || values.some(Number.isNaN)) {
-      box.wrong("The truth must be a number, or several with commas between them.");
+      box.wrong("The truth must be a number, or several, comma-separated.");
       return;
     }
     try {
       const done = await post("/outcomes", { prediction_id: found.prediction_id,
         y: values.length === 1 ? values[0] : values });
-      const effect = done.counted ? "It was counted." : done.repeated ? "It was counted before."
+      const effect = done.counted ? "It was counted." : done.repeated ? "It was already counted."
         : "Replayed members do not count.";
       said.textContent = `${done.covered[0] ? "Covered." : "Missed."} ${effect}`;
       box.wrong("");

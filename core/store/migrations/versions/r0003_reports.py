@@ -1,4 +1,4 @@
-"""The reports of a fit, so that who comes late or comes back sees them all."""
+"""The reports of a fit, so that a client that connects late or reconnects sees them all."""
 
 import sqlalchemy as sa
 from alembic import op

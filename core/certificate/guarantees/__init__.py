@@ -1,0 +1,35 @@
+"""The guarantees that a certificate can state, one per file, found by the bound that the certificate names."""
+
+from certiset.core.certificate.content import Coverage
+from certiset.core.certificate.guarantees.base import CoverageLevels, Guarantee, SizeBounds, SizeNumbers, Step
+from certiset.core.registry import Registry
+
+__all__ = [
+    "GUARANTEES",
+    "CoverageLevels",
+    "Guarantee",
+    "SizeBounds",
+    "SizeNumbers",
+    "Step",
+    "guarantee_of",
+    "point_guarantee",
+    "posterior_guarantee",
+]
+
+GUARANTEES: Registry[Guarantee] = Registry("guarantee", __name__, Guarantee)
+
+
+def guarantee_of(coverage: Coverage) -> Guarantee:
+    """The guarantee that a certificate states."""
+    return GUARANTEES[coverage.bound]
+
+
+def point_guarantee(bound: str) -> Guarantee:
+    """For parameters as they are, without a posterior: by that bound if it is for this, else by Vovk 2b."""
+    return GUARANTEES["vovk_2b" if GUARANTEES[bound].needs_posterior else bound]
+
+
+def posterior_guarantee(name: str, bound: str) -> Guarantee:
+    """For draws from a posterior, under the guarantee of that name: by that bound if it belongs to it."""
+    fitting = [one for one in GUARANTEES.values() if one.needs_posterior and one.name == name]
+    return next((one for one in fitting if one.bound == bound), fitting[0])

@@ -1,0 +1,194 @@
+"""What every guarantee knows: its plan before the data, its numbers after the draws, its sentence and its checks."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certiset.core.bounds import EfficiencyBound, per_draw_budget, per_draw_efficiency_bound
+from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.certificate.checks import Check, equal
+from certiset.core.certificate.content import CertificateContent, Coverage
+
+
+@dataclass(frozen=True)
+class Step:
+    """A posterior step as it is planned before the data are seen: its level, its ranks and its budget."""
+
+    level: float
+    """alpha_hat"""
+    k: int
+    budget: float
+    """as the certificate states it, in nats"""
+    target: float
+    """what the optimizer may spend"""
+    open_ranks: list[int]
+    rank_weights: list[float]
+
+
+@dataclass(frozen=True)
+class CoverageLevels:
+    miscoverage_bound: float
+    pool_miscoverage_bound: float
+    """for the mean over the members that are really served"""
+    pool_delta: float
+    """spent on the pool bound, on top of delta"""
+
+
+@dataclass(frozen=True)
+class SizeNumbers:
+    """What a bound on the size of the sets is computed from."""
+
+    means: Floats
+    """(members,): mean of min(size / cap, 1) on D_N"""
+    log_ratios: Floats
+    """(members,)"""
+    n: int
+    gamma: float
+    """the share of gamma that the choice was given"""
+    kl: float
+    draws: int
+    """how many members were drawn, served or not"""
+    pool: int
+    """how many are served"""
+    bound: EfficiencyBound
+    grid_size: int | None
+    monte_carlo: float
+    """the share of gamma that is spent on having only finitely many draws"""
+
+
+@dataclass(frozen=True)
+class SizeBounds:
+    """In units of the cap."""
+
+    members: Floats | None
+    """(members,), where every member's size is certified"""
+    mean: float
+
+
+class Guarantee(ABC):
+    """One way to promise coverage for a pool of members, and all that the rest of the project knows about it."""
+
+    name: ClassVar[str]
+    """what users ask for: per_draw or posterior"""
+    monte_carlo: ClassVar[float] = 0.0
+    """share of gamma spent on having only finitely many draws"""
+    unit: ClassVar[str]
+    """of what a posterior spends"""
+    needs_posterior: ClassVar[bool] = True
+    """whether it is about draws from a posterior, and not about one fixed predictor"""
+
+    def __init__(self, bound: str) -> None:
+        self.bound = self.kind = bound
+        """the theorem, as the certificate names it"""
+
+    def rank(self, n: int, alpha: float, delta: float) -> int | None:
+        """The rank of a single fixed predictor; None for guarantees about posteriors."""
+        return None
+
+    def smallest_n(self, alpha: float, delta: float) -> int | None:
+        """The fewest calibration points for which `rank` has an answer."""
+        return None
+
+    def step(self, n: int, alpha: float, delta: float, level: float, members: int) -> Step | None:
+        """The plan of a posterior step at that level; None where no rank or no budget is left."""
+        return None
+
+    def ranks(self, step: Step, n: int, alpha: float, delta: float, kl: float, log_ratios: Floats) -> Ints:
+        """The rank that each draw is served with; 0 for a draw that must not be served."""
+        return np.zeros(len(log_ratios), dtype=np.int64)
+
+    @abstractmethod
+    def levels(
+        self, n: int, alpha: float, delta: float, share: float, k: int, kl: float, members: int
+    ) -> CoverageLevels:
+        """What is promised; ``share`` is the part of delta that the choice was given."""
+
+    @abstractmethod
+    def size_bounds(self, numbers: SizeNumbers) -> SizeBounds: ...
+
+    @abstractmethod
+    def statement(self, coverage: Coverage, members: int) -> str:
+        """The promise in one sentence: what, with which probability, and over which randomness."""
+
+    @abstractmethod
+    def coverage_checks(self, certificate: CertificateContent) -> list[Check]:
+        """The coverage part of a certificate, recomputed from its other numbers."""
+
+    @abstractmethod
+    def member_alpha(self, coverage: Coverage) -> float | None:
+        """The miscoverage that is promised for one member alone; None where nothing is."""
+
+    @abstractmethod
+    def promised_alpha(self, coverage: Coverage) -> float:
+        """The miscoverage that is promised for the pool that is served."""
+
+    @abstractmethod
+    def budgets(self, coverage: Coverage, ranks: Ints) -> Floats:
+        """What the bound allows to spend at each rank, for a figure."""
+
+    @abstractmethod
+    def spent(self, certificate: CertificateContent) -> tuple[list[int], list[float]]:
+        """(ranks, what was spent there), for a figure."""
+
+
+class MemberwiseGuarantee(Guarantee):
+    """Every member keeps the promise by itself, so any mixture of them does, at no further risk."""
+
+    name: ClassVar[str] = "per_draw"
+    unit: ClassVar[str] = "log-ratio in nats"
+
+    def levels(
+        self, n: int, alpha: float, delta: float, share: float, k: int, kl: float, members: int
+    ) -> CoverageLevels:
+        return CoverageLevels(alpha, alpha, 0.0)
+
+    def size_bounds(self, numbers: SizeNumbers) -> SizeBounds:
+        bounds = np.asarray(
+            per_draw_efficiency_bound(
+                numbers.means,
+                numbers.n,
+                numbers.gamma,
+                numbers.log_ratios,
+                numbers.draws,
+                numbers.bound,
+                grid_size=numbers.grid_size,
+            )
+        )
+        return SizeBounds(bounds, float(bounds.mean()))
+
+    def member_alpha(self, coverage: Coverage) -> float | None:
+        return coverage.alpha
+
+    def promised_alpha(self, coverage: Coverage) -> float:
+        return coverage.alpha
+
+    def budgets(self, coverage: Coverage, ranks: Ints) -> Floats:
+        return np.asarray(
+            per_draw_budget(coverage.n, ranks, coverage.alpha, coverage.share(coverage.delta), 1.0, coverage.draws)
+        )
+
+    def spent(self, certificate: CertificateContent) -> tuple[list[int], list[float]]:
+        return [member.k for member in certificate.members], [member.log_ratio for member in certificate.members]
+
+    def whole_promise(self, coverage: Coverage) -> list[Check]:
+        return [
+            equal("miscoverage bound", coverage.alpha, coverage.miscoverage_bound),
+            equal("pool miscoverage bound", coverage.alpha, coverage.pool_miscoverage_bound),
+            equal("pool delta", 0.0, coverage.pool_delta),
+        ]
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.6g} %"
+
+
+def column(certificate: CertificateContent, name: str) -> list[float]:
+    """One number of every member."""
+    return [getattr(member, name) for member in certificate.members]
+
+
+def as_array(values: list[float]) -> NDArray[np.float64]:
+    return np.array(values, dtype=np.float64)

@@ -1,0 +1,110 @@
+"""The mean over a posterior (the paper's promise), and what it says of the pool that was drawn from it."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from certiset.core.bounds import (
+    PosteriorBound,
+    TooFewPointsError,
+    calibration_rank,
+    efficiency_bound,
+    kl_budget,
+    miscoverage_bound,
+    pool_miscoverage_bound,
+)
+from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
+from certiset.core.certificate.content import CertificateContent, Coverage
+from certiset.core.certificate.guarantees.base import (
+    CoverageLevels,
+    Guarantee,
+    SizeBounds,
+    SizeNumbers,
+    Step,
+    column,
+    percent,
+)
+
+
+class PosteriorMean(Guarantee):
+    name: ClassVar[str] = "posterior"
+    monte_carlo: ClassVar[float] = 0.5
+    unit: ClassVar[str] = "KL in nats"
+
+    def __init__(self, bound: PosteriorBound) -> None:
+        super().__init__(bound)
+        self._bound: PosteriorBound = bound
+
+    def step(self, n: int, alpha: float, delta: float, level: float, members: int) -> Step | None:
+        try:
+            k = int(calibration_rank(n, level))
+        except TooFewPointsError:
+            return None
+        budget = float(kl_budget(n, k, alpha, delta, self._bound))
+        return Step(level, k, budget, budget, [k], [1.0])
+
+    def ranks(self, step: Step, n: int, alpha: float, delta: float, kl: float, log_ratios: Floats) -> Ints:
+        return np.full(len(log_ratios), step.k if kl <= step.budget else 0, dtype=np.int64)
+
+    def levels(
+        self, n: int, alpha: float, delta: float, share: float, k: int, kl: float, members: int
+    ) -> CoverageLevels:
+        level = float(miscoverage_bound(n, k, share, kl, self._bound, alpha))
+        # As much again as delta, and shared out alike: the choice was made with all pools in view.
+        return CoverageLevels(level, float(pool_miscoverage_bound(level, members, share)), delta)
+
+    def size_bounds(self, numbers: SizeNumbers) -> SizeBounds:
+        level: Any = efficiency_bound(
+            float(numbers.means.mean()),
+            numbers.n,
+            numbers.gamma * (1 - numbers.monte_carlo),
+            numbers.kl,
+            numbers.bound,
+            grid_size=numbers.grid_size,
+            draws=numbers.pool,
+            gamma_monte_carlo=numbers.gamma * numbers.monte_carlo,
+        )
+        return SizeBounds(None, float(level))
+
+    def statement(self, coverage: Coverage, members: int) -> str:
+        return (
+            f"With probability at least {percent(1 - coverage.delta)} over the drawing of the {coverage.n} calibration "
+            "points, sets whose member is drawn from the posterior contain the truth for at least "
+            f"{percent(1 - coverage.alpha)} of future inputs, on average over the posterior; for the {members} stored "
+            f"members together at least {percent(1 - coverage.pool_miscoverage_bound)} is promised, except with a "
+            f"further probability of at most {percent(coverage.pool_delta)} over their drawing."
+        )
+
+    def coverage_checks(self, certificate: CertificateContent) -> list[Check]:
+        coverage = certificate.coverage
+        n, k, alpha, share = coverage.n, coverage.k, coverage.alpha, coverage.share(coverage.delta)
+        ranks = column(certificate, "k")
+        budget = float(kl_budget(n, k, alpha, share, self._bound))
+        level = float(miscoverage_bound(n, k, share, coverage.kl, self._bound, alpha))
+        pool = float(pool_miscoverage_bound(level, len(ranks), coverage.share(coverage.pool_delta)))
+        return [
+            equal("draws", coverage.draws, len(ranks)),
+            equal("ranks", [k] * len(ranks), ranks),
+            close("budget", budget, coverage.kl_budget),
+            Check("KL within budget", coverage.kl <= budget, f"at most {budget}", coverage.kl),
+            close("miscoverage bound", level, coverage.miscoverage_bound),
+            Check("promise", level <= alpha * (1 + TOLERANCE), f"at most {alpha}", level),
+            close("pool miscoverage bound", pool, coverage.pool_miscoverage_bound),
+        ]
+
+    def member_alpha(self, coverage: Coverage) -> float | None:
+        return None
+
+    def promised_alpha(self, coverage: Coverage) -> float:
+        return coverage.pool_miscoverage_bound
+
+    def budgets(self, coverage: Coverage, ranks: Ints) -> Floats:
+        return np.asarray(kl_budget(coverage.n, ranks, coverage.alpha, coverage.share(coverage.delta), self._bound))
+
+    def spent(self, certificate: CertificateContent) -> tuple[list[int], list[float]]:
+        return [certificate.coverage.k], [certificate.coverage.kl]
+
+
+SEEGER = PosteriorMean("seeger")
+CHERNOFF = PosteriorMean("chernoff")

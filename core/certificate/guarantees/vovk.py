@@ -1,0 +1,55 @@
+"""One fixed predictor, whose parameters were not chosen with D_N: Vovk's bounds 2a and 2b."""
+
+from typing import ClassVar
+
+from certiset.core.bounds import calibration_rank, smallest_n_2a, smallest_n_2b, vovk_2a, vovk_2b
+from certiset.core.certificate.checks import Check, equal
+from certiset.core.certificate.content import CertificateContent, Coverage
+from certiset.core.certificate.guarantees.base import MemberwiseGuarantee, column, percent
+
+
+class Vovk(MemberwiseGuarantee):
+    needs_posterior: ClassVar[bool] = False
+
+    def statement(self, coverage: Coverage, members: int) -> str:
+        return (
+            f"With probability at least {percent(1 - coverage.delta)} over the drawing of the {coverage.n} calibration "
+            f"points, the sets of this predictor contain the truth for at least {percent(1 - coverage.alpha)} of "
+            "future inputs."
+        )
+
+    def coverage_checks(self, certificate: CertificateContent) -> list[Check]:
+        coverage = certificate.coverage
+        largest = self.rank(coverage.n, coverage.alpha, coverage.share(coverage.delta)) or 0
+        return [
+            Check("rank", coverage.k <= largest, f"at most {largest}", coverage.k),
+            equal("member rank", [coverage.k], column(certificate, "k")),
+            equal("log-ratio", [0.0], column(certificate, "log_ratio")),
+            equal("divergence", 0.0, coverage.kl),
+            equal("draws", 1, coverage.draws),
+            *self.whole_promise(coverage),
+        ]
+
+
+class Vovk2a(Vovk):
+    """By Hoeffding's inequality: conservative, in closed form."""
+
+    def rank(self, n: int, alpha: float, delta: float) -> int:
+        return int(calibration_rank(n, vovk_2a(n, alpha, delta)))
+
+    def smallest_n(self, alpha: float, delta: float) -> int:
+        return int(smallest_n_2a(alpha, delta))
+
+
+class Vovk2b(Vovk):
+    """By the exact law of the miscoverage."""
+
+    def rank(self, n: int, alpha: float, delta: float) -> int:
+        return int(vovk_2b(n, alpha, delta))
+
+    def smallest_n(self, alpha: float, delta: float) -> int:
+        return int(smallest_n_2b(alpha, delta))
+
+
+VOVK_2A = Vovk2a("vovk_2a")
+VOVK_2B = Vovk2b("vovk_2b")

@@ -1,0 +1,202 @@
+"""The one place that checks arrays: uploads, fits and predictions accept the same and refuse in the same sentences.
+
+Rows and columns are counted from 1 in every message. A torch tensor is known by its methods: uploads run without torch.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from certiset.core.errors import DataError
+
+_ROWS_AT_ONCE = 65_536
+_FEW = 65_536
+"""numbers that are looked at in one go"""
+_LARGEST_LABEL = np.iinfo(np.int64).max
+
+
+class ManifestLike(Protocol):
+    """What the checks ask of a model's manifest."""
+
+    @property
+    def input_shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def task(self) -> str: ...
+
+
+class ModelLike(Protocol):
+    """What the checks ask of a model."""
+
+    @property
+    def manifest(self) -> ManifestLike: ...
+
+    @property
+    def outputs(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class CheckedData:
+    """Data that fit a model."""
+
+    x: NDArray[Any]
+    """(rows, *input_shape)"""
+    y: NDArray[Any]
+    """(rows,) labels or (rows, targets)"""
+
+    @property
+    def sha256(self) -> str:
+        digest = hashlib.sha256()
+        for array in (self.x, self.y):
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            for start in range(0, len(array), _ROWS_AT_ONCE):
+                digest.update(np.ascontiguousarray(array[start : start + _ROWS_AT_ONCE]).tobytes())
+        return digest.hexdigest()
+
+
+def check_inputs(model: ModelLike, x: ArrayLike) -> NDArray[Any]:
+    """Inputs of a model as (rows, *input_shape) of finite numbers; rows may come flat."""
+    inputs = as_numbers("x", x)
+    shape = model.manifest.input_shape
+    if inputs.shape[1:] != shape:
+        if inputs.size != len(inputs) * math.prod(shape):
+            _refuse("x", f"The model takes inputs of shape {shape}, but x has rows of shape {inputs.shape[1:]}.")
+        inputs = inputs.reshape(-1, *shape)
+    check_finite("x", inputs)
+    return inputs
+
+
+def check_data(model: ModelLike, x: ArrayLike, y: ArrayLike, *, allow_missing_classes: bool) -> CheckedData:
+    """Data to calibrate a model on: labels of its classes, or columns of numbers that are not all the same."""
+    inputs, targets = check_inputs(model, x), as_numbers("y", y)
+    _check_lengths(inputs, targets)
+    check_finite("y", targets)
+    if model.manifest.task == "classification":
+        return CheckedData(inputs, _labels(targets, model.outputs, allow_missing_classes))
+    columns = targets.reshape(len(targets), -1).astype(np.float64)
+    if np.all(columns == columns[0]):
+        _refuse("y", "y is the same in every row: there is nothing to calibrate.")
+    return CheckedData(inputs, columns)
+
+
+def check_dataset(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Data whose model is not known yet: x as (rows, ...), y as (rows,) or (rows, targets)."""
+    inputs, targets = as_numbers("x", x), as_numbers("y", y)
+    _check_lengths(inputs, targets)
+    if inputs.size == 0:
+        _refuse("x", "x has no columns.")
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = targets[:, 0]
+    if targets.ndim > 2 or targets.size == 0:
+        _refuse("y", f"y must hold one number or one vector per row, not rows of shape {targets.shape[1:]}.")
+    check_finite("x", inputs)
+    check_finite("y", targets)
+    if targets.dtype.kind in "bu":
+        if targets.itemsize == 8 and targets.max() > _LARGEST_LABEL:
+            _refuse("y", f"y holds {targets.max()}, which is too large.")
+        targets = targets.astype(np.int64)
+    return inputs, targets
+
+
+def as_numbers(name: str, value: ArrayLike) -> NDArray[Any]:
+    """(rows, ...) of numbers in this machine's byte order."""
+    array = value if type(value) is np.ndarray else _array(name, value)
+    dtype = array.dtype
+    check_dtype(name, dtype)
+    if array.ndim == 0:
+        _refuse(name, f"{name} must hold one row for each point, not a single number.")
+    if dtype.isnative and dtype.itemsize <= 8:
+        return array
+    wanted: DTypeLike = np.float64 if dtype.itemsize > 8 else dtype.newbyteorder("=")
+    return array.astype(wanted)
+
+
+def check_dtype(name: str, dtype: "np.dtype[Any]", what: str | None = None) -> None:
+    """Refuses what is not a number; ``what`` is how the sentence calls the array."""
+    if dtype.kind not in "biuf":
+        _refuse(name, f"{what or name} must hold numbers, not {'Python objects' if dtype.hasobject else dtype}.")
+
+
+def check_finite(name: str, array: NDArray[Any]) -> None:
+    if array.dtype.kind != "f" or (array.size <= _FEW and np.isfinite(array).all()):
+        return
+    place = _first(array, lambda part: ~np.isfinite(part))
+    if place is not None:
+        columns = ", ".join(str(side + 1) for side in place[1:])
+        where = f"row {place[0] + 1}" + (f", column {columns}" if columns else "")
+        _refuse(name, f"{name} must be finite, and {where} is {array[place]}.")
+
+
+def _array(name: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        if hasattr(type(value), "detach"):
+            return _from_tensor(value)
+        return np.asarray(value)
+    except (ValueError, TypeError):
+        _refuse(name, f"{name} must be an array of numbers whose rows all have one shape.")
+
+
+def _from_tensor(tensor: Any) -> NDArray[Any]:
+    host = tensor.detach().cpu()
+    try:
+        return host.numpy()
+    except TypeError:
+        # NumPy has no bfloat16.
+        return host.float().numpy()
+
+
+def _check_lengths(x: NDArray[Any], y: NDArray[Any]) -> None:
+    if len(x) != len(y):
+        _refuse("y", f"x has {len(x)} rows and y has {len(y)}: one target per row is needed.")
+    if len(x) < 2:
+        _refuse("x", f"The data have {'one row' if len(x) else 'no rows'}, and at least two are needed.")
+
+
+def _labels(targets: NDArray[Any], classes: int, allow_missing_classes: bool) -> NDArray[np.int64]:
+    flat = targets.reshape(len(targets), -1)
+    if flat.shape[1] != 1:
+        _refuse("y", f"y must hold one label per row, not {flat.shape[1]} columns.")
+    values = flat[:, 0]
+    if values.dtype.kind == "f":
+        _check_values(values, lambda part: part != np.floor(part), "labels must be whole numbers")
+    if values.dtype.kind != "b":
+        allowed = f"labels must be from 0 to {classes - 1}, the model's classes"
+        _check_values(values, lambda part: (part < 0) | (part >= classes), allowed)
+    labels = values.astype(np.int64)
+    seen = np.unique(labels)
+    if seen.size == 1:
+        _refuse("y", f"In y, every label is {seen[0]}: there is nothing to calibrate.")
+    if seen.size < classes and not allow_missing_classes:
+        missing = sorted(set(range(classes)) - set(seen.tolist()))
+        shown = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        _refuse(
+            "y",
+            f"In y, no row has label {shown}: the data do not look like the model's {classes} classes. "
+            "If that is intended, pass allow_missing_classes=True.",
+        )
+    return labels
+
+
+def _check_values(values: NDArray[Any], is_wrong: Callable[[NDArray[Any]], NDArray[np.bool_]], rule: str) -> None:
+    place = _first(values, is_wrong)
+    if place is not None:
+        _refuse("y", f"In y, {rule}, and row {place[0] + 1} holds {values[place]:.15g}.")
+
+
+def _first(array: NDArray[Any], is_wrong: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> tuple[int, ...] | None:
+    """The place of the first wrong number, looked for in parts so that large data need no second copy."""
+    for start in range(0, len(array), _ROWS_AT_ONCE):
+        wrong = is_wrong(array[start : start + _ROWS_AT_ONCE])
+        if wrong.any():
+            row, *columns = map(int, np.argwhere(wrong)[0])
+            return (start + row, *columns)
+    return None
+
+
+def _refuse(field: str, message: str) -> NoReturn:
+    raise DataError(message, field=field)

@@ -1,0 +1,38 @@
+"""What every file format knows: its suffixes, a description, and how a file becomes two arrays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from certiset.core.data.limits import Limits
+
+Reader: TypeAlias = Callable[[Path, str, Limits], tuple[NDArray[Any], NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """``read(file, target, limits)`` gives x and y, (rows, ...) each, or raises a `DataError` with the place of a flaw.
+
+    It never trusts the file: sizes are held against the limits before anything is unpacked, and nothing is unpickled.
+    What it returns is checked by `certiset.core.data.arrays`, as all arrays are.
+    """
+
+    name: str
+    """what messages call such a file, such as Parquet"""
+    suffixes: tuple[str, ...]
+    """lower case, with the dot"""
+    summary: str
+    """what such a file holds, for the documentation"""
+    read: Reader
+    sandboxed: bool = False
+    """whether it is read in a process of its own, since a damaged file can take down the process that reads it"""
+    reserves_x: bool = False
+    """whether the name x always means the inputs, so that no target can have it"""
+
+    @property
+    def kind(self) -> str:
+        """Its name in the registry: the first suffix, without the dot."""
+        return self.suffixes[0].removeprefix(".")

@@ -1,0 +1,99 @@
+"""JSON: {"x": [...], "y": [...]}, or a list of records with named fields."""
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certiset.core.data.formats.base import FileFormat
+from certiset.core.data.limits import Limits
+from certiset.core.data.tables import Columns
+from certiset.core.errors import DataError
+
+
+def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+    if file.stat().st_size > limits.json_bytes:
+        raise DataError(f"A JSON file may have at most {limits.json_bytes:,} bytes: send more as .npz or .parquet.")
+    try:
+        content = json.loads(file.read_text(encoding="utf-8-sig"), parse_constant=_refuse)
+    except UnicodeDecodeError as error:
+        raise DataError(f"The file is not UTF-8 at byte {error.start + 1}.") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"The file is not JSON: {error}.") from None
+    if isinstance(content, list):
+        return _records(content, target, limits)
+    if not isinstance(content, dict) or "x" not in content or target not in content:
+        raise DataError(f"A JSON file must hold an object with x and {target}, or a list of objects, one for each row.")
+    return _array("x", content["x"]), _array(target, content[target])
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _array(name: str, value: Any) -> NDArray[Any]:
+    if not isinstance(value, list):
+        raise DataError(f"{name} must be a list with one entry for each row.")
+    shape: Any = None
+    for row, entry in enumerate(value, start=1):
+        try:
+            found = _shape(entry)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{name}, row {row} {error}.") from None
+        if shape is not None and found != shape:
+            raise DataError(f"{name}, row {row} has the shape {found}, and the rows before it {shape}.")
+        shape = found
+    try:
+        return np.array(value)
+    except (ValueError, OverflowError):
+        raise DataError(f"{name} holds a number that is too large.") from None
+
+
+def _shape(entry: Any) -> tuple[int, ...]:
+    """The shape of nested lists of numbers."""
+    if isinstance(entry, int | float) and not isinstance(entry, bool):
+        if isinstance(entry, float) and entry in (float("inf"), float("-inf")):
+            raise ValueError("is not finite")
+        return ()
+    if not isinstance(entry, list):
+        shown = json.dumps(entry)
+        raise ValueError(f"holds {shown if len(shown) < 40 else shown[:40] + '...'}, which is not a number")
+    shapes = {_shape(inner) for inner in entry}
+    if len(shapes) > 1:
+        raise ValueError("is not rectangular")
+    return (len(entry), *(next(iter(shapes)) if shapes else ()))
+
+
+def _records(records: list[Any], target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+    if not records or not isinstance(records[0], dict):
+        raise DataError("A JSON list must hold objects, one for each row.")
+    columns = Columns.of(list(records[0]), target, limits)
+    limits.check_unpacked(8 * len(columns.names) * len(records))
+    table = np.empty((len(records), len(columns.names)))
+    for row, record in enumerate(records):
+        if not isinstance(record, dict) or set(record) != set(columns.names):
+            raise DataError(f"Row {row + 1} does not have the same fields as row 1.")
+        for place, name in enumerate(columns.names):
+            value = record[name]
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                shown = json.dumps(value)[:40]
+                raise DataError(f"Row {row + 1}, column {name!r} holds {shown}, which is not a number.")
+            try:
+                table[row, place] = value
+            except OverflowError:
+                raise DataError(f"Row {row + 1}, column {name!r} holds a number that is too large.") from None
+    bad = np.argwhere(~np.isfinite(table))
+    if len(bad):
+        raise DataError(f"Row {bad[0][0] + 1}, column {columns.names[bad[0][1]]!r} is not finite.")
+    return table[:, columns.inputs], table[:, columns.targets]
+
+
+JSON = FileFormat(
+    name="JSON",
+    suffixes=(".json",),
+    summary='{"x": [...], "y": [...]} with one entry for each row, or a list of objects, one for each row',
+    read=_read,
+    reserves_x=True,
+)

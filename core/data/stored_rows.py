@@ -1,0 +1,59 @@
+"""A few rows of a stored dataset, without reading the rest of its file."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certiset.core.errors import DamagedFileError
+
+_DTYPES = {
+    "BOOL": "?",
+    "U8": "u1",
+    "I8": "i1",
+    "U16": "<u2",
+    "I16": "<i2",
+    "U32": "<u4",
+    "I32": "<i4",
+    "U64": "<u8",
+    "I64": "<i8",
+    "F16": "<f2",
+    "F32": "<f4",
+    "F64": "<f8",
+}
+_LONGEST_HEADER = 2**20
+
+
+def read_rows(
+    read: Callable[[int, int], bytes], start: int, count: int, *, most_numbers: int | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """x and y from row ``start`` on, counted from 0: ``count`` rows, or as many as make ``most_numbers``.
+
+    ``read(first, last)`` gives the bytes of a range of the file. The tensors of a safetensors file lie row after row
+    behind a header that says where, so that rows are ranges. The file's hash is not checked, which would need all of
+    it: for looking at, not for fitting.
+    """
+    try:
+        length = int.from_bytes(read(0, 8), "little")
+        if length > _LONGEST_HEADER:
+            raise ValueError("its header is too long")
+        header = json.loads(read(8, 8 + length))
+        if most_numbers is not None:
+            width = math.prod(header["x"]["shape"][1:])
+            count = min(count, max(1, most_numbers // max(1, width)))
+        return _rows(read, header["x"], 8 + length, start, count), _rows(read, header["y"], 8 + length, start, count)
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def _rows(read: Callable[[int, int], bytes], entry: Any, offset: int, start: int, count: int) -> NDArray[Any]:
+    dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), entry["shape"]
+    stop = min(shape[0], start + count)
+    start = min(start, stop)
+    row_bytes = dtype.itemsize * math.prod(shape[1:])
+    begin = offset + entry["data_offsets"][0]
+    content = read(begin + row_bytes * start, begin + row_bytes * stop) if stop > start else b""
+    return np.frombuffer(content, dtype=dtype).reshape(stop - start, *shape[1:])

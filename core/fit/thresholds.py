@@ -1,0 +1,122 @@
+"""Exact calibration: thresholds and sizes of given members on D_N, in bounded memory, each row seen once per member."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from certiset.core.errors import DataError
+from certiset.core.fit.rows import Rows
+from certiset.core.fit.scorer import Scorer
+from certiset.core.scores import ModelOutputs
+
+ROWS_AT_ONCE = 65_536
+GRID_POINTS = 64
+_GRID_LEVELS = (-2.0, 0.0)
+"""mean efficiencies from 0.01 to 1, as powers of ten"""
+_GRID_ROWS = 200
+_GRID_BISECTIONS = 24
+_REACHES = (-6, 40)
+"""powers of two that the grid may reach to"""
+_NEARLY = 1e-3
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """One entry per member, on the host."""
+
+    tau: list[float]
+    size: list[float]
+    """mean size of the sets on D_N"""
+    efficiency: list[float]
+    """mean of min(size / cap, 1) on D_N, thresholds rounded up to the grid if there is one"""
+
+
+@torch.no_grad()
+def predict_rows(scorer: Scorer, theta: Tensor, rows: Rows) -> ModelOutputs:
+    """All rows for one theta (d,), a chunk at a time."""
+    parts = [
+        scorer.predict(theta.unsqueeze(0), rows.slice(start, start + ROWS_AT_ONCE))
+        for start in range(0, len(rows), ROWS_AT_ONCE)
+    ]
+    scales = [part.scale for part in parts if part.scale is not None]
+    return ModelOutputs(
+        torch.cat([part.outputs for part in parts], dim=1), torch.cat(scales, dim=1) if scales else None
+    )
+
+
+@torch.no_grad()
+def calibrate(
+    scorer: Scorer,
+    theta: Tensor,
+    rows: Rows,
+    ranks: list[int],
+    *,
+    tuning: Rows | None,
+    cap: float | None,
+) -> Calibrated:
+    """Thresholds at the given ranks (one per member, at least 1), raised by a rounding error, and what they cost.
+
+    With tuning rows, efficiency is measured at the smallest point above tau of a grid that depends on theta and the
+    tuning rows alone: fixed before D_N is looked at.
+    """
+    taus: list[Tensor] = []
+    sizes: list[Tensor] = []
+    efficiencies: list[Tensor] = []
+    for member, rank in zip(theta, ranks, strict=True):
+        prediction = predict_rows(scorer, member, rows)
+        scores = scorer.score.of_target(prediction, rows.y)[0]
+        tau = scores.kthvalue(len(rows) + 1 - rank).values.view(1)
+        tau = tau + scorer.score.rounding(prediction, tau)
+        size = scorer.score.size(prediction, tau)
+        taus.append(tau)
+        sizes.append(size.mean().view(1))
+        if cap is None:
+            continue
+        if tuning is None:
+            efficiencies.append((size / cap).clamp(max=1).mean().view(1))
+            continue
+        upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
+        rounded = (scorer.score.size(prediction, upper) / cap).clamp(max=1).mean().view(1)
+        efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
+    answer = Calibrated(_host(taus), _host(sizes), _host(efficiencies))
+    if not all(map(math.isfinite, answer.tau + answer.size)):
+        raise DataError("scores or set sizes are too large for the precision of the fit: rescale the data.")
+    return answer
+
+
+def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor) -> Tensor:
+    """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
+
+    Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
+    constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach, and reach is where
+    the sets of those inputs grow no more. Scores of tuning targets do not matter, so overfitting them does no harm.
+    """
+    prediction = predict_rows(scorer, theta, tuning)
+    reach = _reach(scorer, prediction, cap, tau)
+    levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
+    low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
+    for _ in range(_GRID_BISECTIONS):
+        middle = 0.5 * (low + high)
+        enough = (scorer.score.size(prediction, middle) / cap).clamp(max=1).mean(dim=1) >= levels
+        low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
+    above = torch.where(high >= tau, high, torch.full_like(high, torch.inf))
+    return above.min().view(1)
+
+
+def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -> Tensor:
+    """The first power of two at which the sets of these inputs have grown as far as they will, but for a thousandth."""
+    powers = torch.logspace(*_REACHES, _REACHES[1] - _REACHES[0] + 1, base=2, device=like.device, dtype=like.dtype)
+    means = (scorer.score.size(prediction, powers) / cap).clamp(max=1).mean(dim=1)
+    return torch.where(means >= means[-1] - _NEARLY, powers, powers[-1]).min()
+
+
+def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:
+    """The size that counts as 1, fixed before D_N: the score's own, or the one that was given where it has none."""
+    own = scorer.score.size_cap(scorer.model.outputs, None if tuning is None else tuning.y)
+    return own if given is None or scorer.score.cap_is_fixed else given
+
+
+def _host(values: list[Tensor]) -> list[float]:
+    return torch.cat(values).double().tolist() if values else []

@@ -1,0 +1,131 @@
+"""Calibrations: asked for, with everything checked that can be checked without fitting, cancelled, and retried."""
+
+import hashlib
+import json
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from certiset.core.bounds import TooFewPointsError
+from certiset.core.data import DatasetArrays
+from certiset.core.errors import CertisetError, ConflictError, DataError, DuplicateError, ModelError
+from certiset.core.fit.options import FitOptions
+from certiset.core.jobs.announcer import Announcer
+from certiset.core.store.identifiers import ID_PATTERN
+from certiset.core.store.records import Calibration, Dataset, ModelRecord
+from certiset.core.store.store import Store
+
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
+
+
+class CalibrationRequest(FitOptions):
+    """The options of a fit, and what is to be calibrated on what."""
+
+    dataset_id: Annotated[str, Field(pattern=ID_PATTERN, description="the calibration data")]
+    model_id: Annotated[str, Field(pattern=ID_PATTERN, description="the model to calibrate")]
+    name: Annotated[str, Field(max_length=200, pattern=NAME_PATTERN, description="of the calibration")] = ""
+
+    @property
+    def sha256(self) -> str:
+        """Of the request as it was made: without defaults, which may be others in the next version."""
+        derived = {"alpha"} if self.confidence_level is not None else None
+        given = self.model_dump(exclude_unset=True, exclude=derived)
+        return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+
+
+def request_calibration(
+    store: Store,
+    tenant: str,
+    request: CalibrationRequest,
+    *,
+    idempotency_key: str | None = None,
+    announcer: Announcer,
+) -> Calibration:
+    """Queues a fit and tells the workers.
+
+    Whatever the fit would refuse is refused here; an error names the field of the request at fault. The same request
+    under the same key is the same calibration.
+    """
+    known = find_requested(store, tenant, request, idempotency_key)
+    if known is not None:
+        return known
+    with store.reading() as work:
+        dataset = work.datasets.get(tenant, request.dataset_id)
+        model = work.models.get(tenant, request.model_id)
+    options = _checked(store, request, dataset, model)
+    try:
+        with store.writing() as work:
+            # Looked up again: either may have been deleted while the data were checked.
+            record = work.calibrations.create(
+                work.datasets.get(tenant, dataset.id),
+                work.models.get(tenant, model.id),
+                options,
+                name=request.name,
+                idempotency_key=idempotency_key,
+                request_sha256=request.sha256,
+            )
+    except DuplicateError:
+        known = find_requested(store, tenant, request, idempotency_key)
+        if known is None:
+            raise
+        return known
+    announcer.announce(record.id)
+    return record
+
+
+def find_requested(
+    store: Store, tenant: str, request: CalibrationRequest, idempotency_key: str | None
+) -> Calibration | None:
+    """The calibration of the same request, made before under that key."""
+    if idempotency_key is None:
+        return None
+    with store.reading() as work:
+        found = work.calibrations.by_idempotency_key(tenant, idempotency_key)
+    if found is not None and found.request_sha256 != request.sha256:
+        raise ConflictError("This Idempotency-Key was used for another request.")
+    return found
+
+
+def cancel_calibration(store: Store, tenant: str | None, calibration_id: str) -> Calibration:
+    """Ends a queued one at once and a running one within seconds; a finished one is not changed.
+
+    Without a tenant, as for operators, it may be anybody's.
+    """
+    with store.writing() as work:
+        if tenant is not None:
+            work.calibrations.get(tenant, calibration_id)
+        return work.calibrations.cancel(calibration_id)
+
+
+def retry_calibration(store: Store, calibration_id: str, announcer: Announcer) -> Calibration:
+    """Requeues a failed or cancelled one of any tenant, and tells the workers."""
+    with store.writing() as work:
+        record = work.calibrations.retry(calibration_id)
+    announcer.announce(record.id)
+    return record
+
+
+def _checked(store: Store, request: CalibrationRequest, dataset: Dataset, model: ModelRecord) -> dict[str, Any]:
+    """All options, with the defaults for this model: those of a later version must not change a queued fit."""
+    from safetensors.torch import load  # noqa: PLC0415 (PyTorch, which cancelling and retrying do not need)
+
+    from certiset.core.fit import check  # noqa: PLC0415
+    from certiset.core.models import Model  # noqa: PLC0415
+
+    arrays = DatasetArrays.from_bytes(store.artifacts.get(dataset.artifact))
+    built = Model.from_manifest(model.manifest, load(store.artifacts.get(model.artifact)))
+    try:
+        _, plan = check(built, arrays.x, arrays.y, **request.to_json())
+    except (DataError, TooFewPointsError) as error:
+        error.field = _field(error, "dataset_id")
+        raise
+    except ModelError as error:
+        error.field = _field(error, "model_id")
+        raise
+    return plan.options.to_json()
+
+
+def _field(error: CertisetError, otherwise: str) -> str:
+    """The field of the request that an error is about, which the fit may know by another name."""
+    named = error.field is not None and error.field.partition(".")[0] in CalibrationRequest.model_fields
+    return str(error.field) if named else otherwise

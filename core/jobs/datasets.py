@@ -1,0 +1,57 @@
+"""From an uploaded file to a dataset."""
+
+import hashlib
+from pathlib import Path
+
+from certiset.core.data import Limits, read_dataset
+from certiset.core.errors import DataError
+from certiset.core.jobs.insert import insert_with_artifact
+from certiset.core.store.identifiers import new_id
+from certiset.core.store.records import Dataset
+from certiset.core.store.store import Store
+from certiset.core.store.text import printable
+
+_LONGEST_NAME = 200
+_LONGEST_TARGET = 1000
+
+
+def add_dataset(
+    store: Store, tenant: str, file: Path, *, filename: str, name: str = "", target: str = "y"
+) -> tuple[Dataset, bool]:
+    """The dataset, and whether it is new: the same bytes read in the same way are the same dataset.
+
+    An error names the field of the upload: file or target.
+    """
+    if printable(target, _LONGEST_TARGET) != target:
+        raise DataError(f"target must be printable text of at most {_LONGEST_TARGET:,} characters.", field="target")
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+
+    def make() -> tuple[Dataset, bytes]:
+        limits = Limits(unpacked_bytes=store.settings.max_unpacked_bytes)
+        try:
+            arrays = read_dataset(file, filename, target, limits)
+        except DataError as error:
+            # The arrays and columns inside the file are no fields of the upload.
+            if error.field != "target":
+                error.field = "file"
+            raise
+        record = Dataset(
+            id=new_id("ds"),
+            tenant=tenant,
+            name=printable(name or Path(filename).stem, _LONGEST_NAME),
+            sha256=digest,
+            target=target,
+            rows=len(arrays.x),
+            x_shape=list(arrays.x.shape[1:]),
+            y_kind=arrays.y_kind,
+            bytes=file.stat().st_size,
+        )
+        return record, arrays.to_bytes()
+
+    return insert_with_artifact(
+        store,
+        lambda work: work.datasets.of_content(tenant, digest, target),
+        make,
+        lambda work, record: work.datasets.add(record),
+    )

@@ -1,0 +1,24 @@
+"""No backbone: the input itself, flattened."""
+
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from certiset.core.models.backbones.base import Backbone, BackboneSpec
+
+
+class NoneSpec(BackboneSpec):
+    kind = "none"
+    is_quick = True
+    needs_trial = False
+
+    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None) -> Backbone:
+        return _Identity()
+
+
+class _Identity:
+    def features(self, x: Tensor) -> Tensor:
+        return x.flatten(1)
+
+    def tensors(self) -> dict[str, Tensor]:
+        return {}

@@ -1,0 +1,203 @@
+"""Code that touches hostile files or graphs, in a process of its own with limits.
+
+What a stranger's bytes do to such a process (an abort in a C++ library, an endless loop, all of the memory) they cannot
+do to the service or the worker. `call` runs one function and brings its answer back; `Process` is a process that stays.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certiset.core.bounds.errors import BoundsError, TooFewPointsError
+from certiset.core.errors import CertisetError
+
+_GRACE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class ResourceLimits:
+    memory: int | None = None
+    """bytes of address space"""
+    cpu_seconds: int | None = None
+
+    def apply(self) -> None:
+        """To this process, which also writes no core file; a limit that the system does not have is left out."""
+        try:
+            import resource  # noqa: PLC0415 (not on Windows)
+        except ImportError:
+            return
+        # A process that has used its CPU time is told so by SIGXCPU, and killed only if it goes on.
+        more = None if self.cpu_seconds is None else self.cpu_seconds + _GRACE_SECONDS
+        limits = {
+            resource.RLIMIT_CORE: (0, 0),
+            resource.RLIMIT_CPU: (self.cpu_seconds, more),
+            resource.RLIMIT_AS: (self.memory, self.memory),
+        }
+        for what, (soft, hard) in limits.items():
+            if soft is not None and hard is not None:
+                with contextlib.suppress(ValueError, OverflowError, OSError):
+                    resource.setrlimit(what, (soft, hard))
+
+
+class SandboxError(CertisetError, RuntimeError):
+    """The process crashed, ran out of memory or time, or was killed; the message says which."""
+
+    code = "sandbox_failed"
+
+
+class Process:
+    """A Python process that runs one module, in a session of its own: it is killed with all that it started."""
+
+    def __init__(self, module: str, *, environment: Mapping[str, str] | None = None, quiet: bool = False) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None,
+            env=None if environment is None else dict(environment),
+            # A Ctrl-C meant for whoever started it must not reach it first.
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self.stdin: IO[bytes] = self._process.stdin
+        self.stdout: IO[bytes] = self._process.stdout
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        # A group whose leader is gone but not yet waited for is refused on some systems; its leader can be killed.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+        for stream in (self.stdin, self.stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def cause_of_death(self, wait: float = 5.0) -> str:
+        """How the process ended, in a clause such as "was killed by SIGSEGV"."""
+        try:
+            code = self._process.wait(timeout=wait)
+        except subprocess.TimeoutExpired:
+            return "closed its output and hangs"
+        if code == -signal.SIGXCPU:
+            return "used more CPU time than it may"
+        if code == -signal.SIGKILL:
+            return "was killed, most likely because memory ran out"
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"ended with exit code {code}"
+
+
+@dataclass(frozen=True)
+class Returned:
+    value: Any
+    """what the function returned, by way of JSON; None if it returned arrays"""
+    arrays: list[NDArray[Any]]
+
+
+def call(function: str, arguments: Mapping[str, Any], *, limits: ResourceLimits, seconds: float) -> Returned:
+    """Calls ``module:function`` with keyword arguments that JSON can carry, in a process of its own.
+
+    The function returns a value for JSON, or a tuple of arrays. An error of certiset's that it raises is raised here,
+    of the same class; whatever else happens to the process is a `SandboxError`.
+    """
+    process = Process(__name__, quiet=True)
+    late = threading.Event()
+
+    def expire() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, expire)
+    timer.start()
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            asked = {"function": function, "arguments": dict(arguments), "limits": asdict(limits)}
+            process.stdin.write(json.dumps(asked).encode())
+            process.stdin.close()
+        answer = json.loads(process.stdout.readline())
+        arrays = [_received(process.stdout, dtype, shape) for dtype, shape in answer.get("arrays", [])]
+    except (ValueError, EOFError):
+        if late.is_set():
+            raise SandboxError(f"did not finish within {seconds:g} seconds") from None
+        raise SandboxError(process.cause_of_death()) from None
+    finally:
+        timer.cancel()
+        process.kill()
+    if "error" in answer:
+        raise _error(**answer["error"])
+    return Returned(answer.get("value"), arrays)
+
+
+def main() -> None:
+    """The other side of `call`: one question on standard input, one answer on standard output."""
+    asked = json.load(sys.stdin)
+    ResourceLimits(**asked["limits"]).apply()
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # What libraries print must not garble the answer.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    module, _, name = asked["function"].partition(":")
+    arrays: Sequence[NDArray[Any]] = ()
+    try:
+        value = getattr(import_module(module), name)(**asked["arguments"])
+        if isinstance(value, tuple):
+            arrays, value = [np.ascontiguousarray(array) for array in value], None
+        head = {"value": value, "arrays": [(array.dtype.str, array.shape) for array in arrays]}
+    except CertisetError as error:
+        codes = [kind.code for kind in type(error).__mro__ if issubclass(kind, CertisetError)]
+        head = {"error": {"codes": codes, "message": str(error), "field": error.field}}
+    except MemoryError:
+        head = {"error": {"codes": [SandboxError.code], "message": "needs more memory than it may use", "field": None}}
+    output.write(json.dumps(head).encode() + b"\n")
+    for array in arrays:
+        output.write(array.reshape(-1).data.cast("B"))
+    output.flush()
+
+
+def _received(stream: IO[bytes], dtype: str, shape: Sequence[int]) -> NDArray[Any]:
+    array: NDArray[Any] = np.empty(shape, dtype=np.dtype(dtype))
+    left = array.reshape(-1).data.cast("B")
+    while left:
+        count = stream.readinto(left)  # type: ignore[attr-defined]
+        if not count:
+            raise EOFError
+        left = left[count:]
+    return array
+
+
+def _error(codes: Sequence[str], message: str, field: str | None) -> CertisetError:
+    """Of the nearest class that is known on this side: a foreign kind may raise subclasses of its own."""
+    known = {kind.code: kind for kind in reversed(list(_subclasses(CertisetError)))}
+    kind = next((known[code] for code in codes if code in known), CertisetError)
+    if kind is TooFewPointsError:
+        kind = BoundsError
+    return kind(message, field=field)
+
+
+def _subclasses(kind: type[CertisetError]) -> Iterator[type[CertisetError]]:
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from _subclasses(inner)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""``certiset bench``: the measurements of `benchmarks`, one process each."""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+from certiset.service.cli.checkout import benchmark_process
+from certiset.service.cli.errors import CommandError
+
+BENCHMARKS = {
+    "bounds": "the bounds on arrays, against one value at a time",
+    "million_rows": "calibration of a million rows against the bare forward passes",
+    "queue": "many small calibrations through one worker, against the same fits in a loop",
+    "serving": "requests against an empty route, many rows against the bare model",
+    "fit_speed": "our fit against the paper's optimizer; needs the reference data",
+}
+_EXAMPLES = (
+    "benchmarks:\n"
+    + "".join(f"  {name:<13} {sentence}\n" for name, sentence in BENCHMARKS.items())
+    + """
+examples:
+  certiset bench
+  certiset bench bounds queue
+  certiset bench serving --json
+
+Runs from a checkout of the project only.
+
+exit codes: 0 all succeeded, 1 one of them failed, 2 bad input, or not a checkout
+"""
+)
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "bench",
+        description="Runs all benchmarks, or those named, one after the other. Some take many minutes.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: which ran, how long they took, and their exit codes"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    unknown = next((name for name in options.names if name not in BENCHMARKS), None)
+    if unknown is not None:
+        raise CommandError(f"There is no benchmark {unknown!r}; choose from {', '.join(BENCHMARKS)}.")
+    ran = []
+    for name in options.names or BENCHMARKS:
+        program, environment = benchmark_process(name, "certiset bench")
+        if not options.json:
+            print(f"== {name}: {BENCHMARKS[name]}", flush=True)
+        begin = time.monotonic()
+        # With --json, standard output is for the JSON alone.
+        output = sys.stderr if options.json else None
+        done = subprocess.run(program, env=environment, stdout=output, check=False)
+        ran.append({"name": name, "seconds": round(time.monotonic() - begin, 3), "exit_code": done.returncode})
+    if options.json:
+        print(json.dumps(ran, indent=2))
+    return 1 if any(one["exit_code"] for one in ran) else 0

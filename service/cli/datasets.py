@@ -1,0 +1,59 @@
+"""``certiset datasets``: uploads, lists and deletes calibration data."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
+from certiset.service.cli.output import View, print_json
+from certiset.service.client import Client, Dataset
+
+_EXAMPLES = f"""examples:
+  certiset datasets upload calibration.npz
+  certiset datasets upload houses.csv --target price --name "houses, spring"
+  certiset datasets list --json
+  certiset datasets delete ds-01jd...
+
+{EXIT_CODES}
+"""
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "datasets",
+        description="Calibration data: files with inputs x and true values y that no model was trained on.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    upload = add_action(
+        actions, "upload", "upload a file; uploading the same file again gives the same dataset", _upload
+    )
+    upload.add_argument("file", type=Path, metavar="FILE", help=".npz with arrays x and y, .csv, .parquet or .json")
+    upload.add_argument("--name", default="", help="name of the dataset (default: the file's name)")
+    upload.add_argument("--target", default="y", help="column of y, or several, comma-separated (default y)")
+    add_list(actions, _VIEW, lambda client: client.datasets)
+    add_show(actions, _VIEW, lambda client: client.datasets)
+    delete = add_action(
+        actions, "delete", "delete the data; predictors and certificates made with them remain", _delete
+    )
+    delete.add_argument("id", metavar="ID", help="the dataset's id")
+
+
+def _upload(options: argparse.Namespace, client: Client) -> int:
+    made = client.datasets.upload(options.file, name=options.name, target=options.target)
+    return _VIEW.print_line(made, options)
+
+
+def _delete(options: argparse.Namespace, client: Client) -> int:
+    client.datasets.delete(options.id)
+    print_json({"deleted": options.id}) if options.json else print(f"{options.id} was deleted.")
+    return 0
+
+
+def _line(dataset: Dataset) -> str:
+    shape = "x".join(str(side) for side in dataset.x_shape) or "1"
+    return f"{dataset.id}  {dataset.rows} rows of {shape} with {dataset.y_kind}  {dataset.name}"
+
+
+_VIEW = View("datasets", _line, Dataset.model_dump)

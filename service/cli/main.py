@@ -1,0 +1,103 @@
+"""The ``certiset`` command: finds the subcommand, runs it, and turns errors into a sentence and an exit code."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from certiset import extras
+from certiset.core.errors import CertisetError
+from certiset.service.cli.errors import BAD_INPUT, INTERRUPTED, CommandError
+
+COMMANDS = {
+    "up": "run the API and a worker in the foreground",
+    "demo": "train, calibrate and serve two small models",
+    "data": "write public datasets as files that are ready for upload",
+    "datasets": "upload, list and delete calibration data",
+    "models": "upload and list models",
+    "calibrate": "calibrate a model on a dataset, with a progress bar",
+    "predict": "get prediction sets",
+    "certificates": "list, show, download and verify certificates",
+    "verify": "check a certificate offline, from its own numbers",
+    "budget": "KL budgets and usable ranks for a calibration size",
+    "api": "serve HTTP in the foreground",
+    "worker": "run calibrations in the foreground",
+    "migrate": "bring the database to this version's schema",
+    "keys": "create, list and revoke API keys",
+    "jobs": "list, watch, cancel and retry calibrations",
+    "bench": "measure speed, as ratios within one run",
+    "reproduce": "regenerate the published evidence",
+}
+"""commands to start with, for daily use and for operators, each with a short description"""
+_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "jobs")
+"""the commands for which a plain installation is not enough"""
+_EXAMPLES = """examples:
+  certiset up
+  certiset calibrate --dataset calibration.npz --model mod-01jd... --alpha 0.1
+
+'certiset COMMAND --help' shows examples for each command.
+
+exit codes: 0 done, 1 the requested fit or check failed, 2 bad input or refused by the server, 3 the server
+cannot be reached, 130 Ctrl-C
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage lines that bury it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
+
+
+def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser for these arguments: of the command that they name, or else of all commands, without loading any."""
+    parser = _Parser(
+        prog="certiset",
+        description="Prediction sets with certificates of coverage and size.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    command = _command(arguments)
+    if command in COMMANDS:
+        importlib.import_module(f"certiset.service.cli.{command}").register(subparsers)
+        return parser
+    for name, sentence in COMMANDS.items():
+        subparsers.add_parser(name, help=sentence)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns the exit code; --help lists the codes."""
+    given = sys.argv[1:] if arguments is None else arguments
+    name = f"certiset {_command(given)}"
+    try:
+        if _command(given) in _OF_A_SERVER:
+            extras.require("server", name)
+        options = build_parser(given).parse_args(given)
+        code: int = options.run(options)
+    except CommandError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return error.exit_code
+    except CertisetError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough.
+        sys.stderr.close()
+        return 0
+    except ModuleNotFoundError as error:
+        explained = extras.explained(error, name)
+        if not isinstance(explained, extras.MissingExtraError):
+            raise
+        print(f"{explained}.", file=sys.stderr)
+        return BAD_INPUT
+    return code
+
+
+def _command(arguments: Sequence[str]) -> str | None:
+    return next((argument for argument in arguments if not argument.startswith("-")), None)

@@ -1,0 +1,57 @@
+"""``certiset up``: API and worker in the foreground, without any other server."""
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from certiset.service.cli.addresses import add_address
+from certiset.service.cli.deployment import add_home, prepare, read_settings
+from certiset.service.demo.process import DemoOffer, demo_command
+from certiset.service.processes import NoCompanion, run_service
+
+_EXAMPLES = """examples:
+  certiset up
+  certiset up --port 9000 --home /srv/certiset --no-demo
+
+Ctrl-C stops everything; all data are kept. Logs are in HOME/api.log and HOME/worker.log.
+
+exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 bad input, or the API stopped unexpectedly
+"""
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "up",
+        description="Starts the HTTP service and a worker on the embedded default: no Redis, no PostgreSQL, no Docker. "
+        "The first start creates a key, prints it, saves it in HOME/key, and offers the demo.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_home(parser)
+    add_address(parser)
+    parser.add_argument("--no-demo", action="store_true", help="do not offer the demo on the first start")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    settings = read_settings(options)
+    first = prepare(settings, options.host)
+    if not first or options.no_demo:
+        return run_service(settings, options.host, options.port, NoCompanion())
+    url = f"http://{options.host}:{options.port}"
+    if not _is_interactive():
+        print(f"To see it work, in another terminal: {demo_command(settings, url)}", flush=True)
+        return run_service(settings, options.host, options.port, NoCompanion())
+    return run_service(settings, options.host, options.port, DemoOffer(settings, url))
+
+
+def _is_interactive() -> bool:
+    """Whether a question would be seen and could be answered, which is not so in the background."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:
+        # A terminal, but not the one that controls this process: nobody can have sent it to the background.
+        return True

@@ -1,1 +1,0 @@
-"""The subcommands of ``certiset``, one a file: each has ``register(subparsers)`` and a ``run(options)``."""

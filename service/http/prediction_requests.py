@@ -1,0 +1,122 @@
+"""What a request for sets asks, read by hand: that takes a third of the time, and a wrong one costs no more."""
+
+import re
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import parse_qs
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
+from pydantic_core import from_json
+
+from certiset.core.errors import DataError, OptionError
+from certiset.core.store.identifiers import ID_PATTERN
+from certiset.service.http.problems import ProblemError
+from certiset.service.http.schemas.common import Strict
+
+LONGEST_X = 50_000
+"""servers take addresses of up to 64 KiB"""
+MOST_MEMBERS = 10_000
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
+_LONGEST_JSON = 2**24
+_ID = re.compile(ID_PATTERN)
+
+
+class SetQuery(NamedTuple):
+    predictor: str
+    x: ArrayLike
+    member: int | None
+
+
+class PredictRequest(Strict):
+    predictor: Annotated[str, Field(pattern=ID_PATTERN)]
+    x: Annotated[list[Any], Field(min_length=1, description="rows, each of the model's input shape or flat")]
+    member: Annotated[int, Field(ge=0, le=MOST_MEMBERS)] | None = None
+
+
+def read_query(text: bytes) -> SetQuery:
+    given = _fields(text)
+    for name in ("predictor", "x"):
+        if name not in given:
+            raise OptionError(f"{name} is missing.", field=name)
+    for name, values in given.items():
+        if name in ("predictor", "x", "member") and len(values) > 1:
+            raise OptionError(f"{name} is given more than once.", field=name)
+    predictor = given["predictor"][0]
+    if not _ID.fullmatch(predictor):
+        raise _not_an_id()
+    if len(given["x"][0]) > LONGEST_X:
+        raise DataError(f"x has more than {LONGEST_X:,} characters: send such an input by POST.", field="x")
+    return SetQuery(predictor, _numbers(given["x"][0]), _member(given.get("member", [None])[0]))
+
+
+def _fields(text: bytes) -> dict[str, list[str]]:
+    try:
+        plain = text.decode("ascii")
+        if "%" in plain or "+" in plain:
+            return parse_qs(plain, keep_blank_values=True, errors="strict", max_num_fields=20)
+        given: dict[str, list[str]] = {}
+        for field in plain.split("&", 20):
+            name, _, value = field.partition("=")
+            given.setdefault(name, []).append(value)
+    except ValueError:
+        raise OptionError("The query cannot be read.") from None
+    return given
+
+
+def _numbers(text: str) -> NDArray[np.float64]:
+    """(1, numbers). Pydantic's JSON parser is twice as quick as Python's floats, which know some spellings more."""
+    try:
+        row = from_json(f"[{text}]")
+    except ValueError:
+        try:
+            row = [float(part) for part in text.split(",")] if text.isascii() and "_" not in text else None
+        except ValueError:
+            row = None
+    try:
+        array = np.array([row], dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        array = np.zeros(0)
+    if row is None or array.ndim != 2 or array.size == 0:
+        raise DataError("x must be comma-separated numbers.", field="x")
+    return array
+
+
+def _member(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,5}", text):
+        raise _not_a_member()
+    return int(text)
+
+
+def read_json(body: bytes) -> SetQuery:
+    if len(body) > _LONGEST_JSON:
+        raise ProblemError(413, f"A JSON body may have at most {_LONGEST_JSON:,} bytes: send more as .npz.")
+    try:
+        given = from_json(body)
+    except ValueError as error:
+        raise OptionError(f"The body is not valid JSON: {error}.", field="body") from None
+    if not isinstance(given, dict):
+        raise OptionError("The body must be an object with predictor and x.", field="body")
+    unknown = next((name for name in given if name not in ("predictor", "x", "member")), None)
+    if unknown is not None:
+        known = "expected one of predictor, x, member"
+        raise OptionError(f"{unknown[:100]} is not an option: {known}.", field=unknown[:100])
+    if not isinstance(given.get("predictor"), str) or not _ID.fullmatch(given["predictor"]):
+        raise _not_an_id()
+    if not isinstance(given.get("x"), list) or not given["x"]:
+        raise DataError("x must be a list of rows.", field="x")
+    member = given.get("member")
+    if member is not None and (type(member) is not int or member < 0):
+        raise _not_a_member()
+    return SetQuery(given["predictor"], given["x"], member)
+
+
+def _not_an_id() -> OptionError:
+    return OptionError("predictor must be an id, such as pred-1f0c.", field="predictor")
+
+
+def _not_a_member() -> OptionError:
+    return OptionError("member must be a whole number.", field="member")

@@ -1,0 +1,89 @@
+"""One line per request, with its id and time, and without its query, its body or its key."""
+
+import json
+import logging
+import re
+import secrets
+import sys
+import time
+from contextvars import ContextVar
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from certiset.service.http.access.requirements import AccessTable
+from certiset.service.http.problems import problem_response
+
+_log = logging.getLogger("certiset.requests")
+_GOOD_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+request_id: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+class RequestLog:
+    """Gives every request an id, or keeps the one it came with; counts, times and logs it."""
+
+    def __init__(self, app: ASGIApp, access: AccessTable) -> None:
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope.setdefault("state", {})
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        id = given.decode() if _GOOD_ID.fullmatch(given) else secrets.token_hex(8)
+        token = request_id.set(id)
+        begin, status, begun = time.perf_counter(), 500, False
+
+        async def answered(message: Message) -> None:
+            nonlocal status, begun
+            if message["type"] == "http.response.start":
+                status, begun = message["status"], True
+                message["headers"] = [*message["headers"], (b"x-request-id", id.encode())]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, answered)
+        except Exception:
+            # Here and not farther out, where the request's id is no longer known.
+            _log.exception("unexpected error")
+            if not begun:
+                detail = f"Unexpected error; see the log for request id {id}."
+                await problem_response(500, detail)(scope, receive, answered)
+        finally:
+            self._record(scope, status, time.perf_counter() - begin)
+            request_id.reset(token)
+
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        route = scope["path"]
+        if not self._access.is_fixed(route):
+            # A path that nobody serves, or that holds an id, must not become a label.
+            route = getattr(scope.get("route"), "path", "other")
+        metrics = scope["app"].state.service.metrics
+        metrics.count(scope["method"], route, status, seconds)
+        if _log.isEnabledFor(logging.INFO):
+            fields = {"method": scope["method"], "route": route, "status": status, "ms": round(1000 * seconds, 2)}
+            _log.info("request", extra={"fields": fields})
+
+
+class JsonLines(logging.Formatter):
+    """Logs as one JSON object per line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": request_id.get(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def log_as_json(level: str = "INFO") -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.getLogger("alembic").setLevel("WARNING")

@@ -1,0 +1,103 @@
+"""Calibration data."""
+
+import math
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from certiset.core.data import suffix_list
+from certiset.core.data.stored_rows import read_rows
+from certiset.core.jobs import add_dataset, deletion
+from certiset.core.jobs.views import dataset_resource
+from certiset.core.resources import Dataset, Rows
+from certiset.service.http.access.requirements import requires, upload_body
+from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, required_file, text_field
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
+
+router = APIRouter(tags=["datasets"], responses=ALWAYS)
+
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary", "description": suffix_list()},
+                        "name": {"type": "string", "maxLength": 200},
+                        "target": {"type": "string", "default": "y", "description": "column of y, or several"},
+                    },
+                }
+            }
+        },
+    }
+}
+_MOST_NUMBERS = 200_000
+"""of x in one answer"""
+
+Start = Annotated[int, Query(ge=0, le=2**53, description="the first row, counted from 0")]
+RowLimit = Annotated[int, Query(ge=1, le=200, description="maximum number of rows")]
+
+
+@router.post(
+    "/datasets",
+    status_code=201,
+    response_model=Dataset,
+    responses={
+        **problems(400, 413, 415, 422, 507),
+        200: {"model": Dataset, "description": "the same bytes were uploaded before"},
+    },
+    openapi_extra=_FORM,
+)
+@requires("write", largest_body=upload_body)
+async def upload_dataset(request: Request, response: Response, service: TheService, caller: TheCaller) -> Any:
+    """Takes a file of calibration data; the same bytes again are the same dataset."""
+    async with form_of(request) as form:
+        file = required_file(form, "file")
+        name, target = text_field(form, "name"), text_field(form, "target", "y", longest=1000)
+
+        def add() -> tuple[Dataset, bool]:
+            with on_disk(file, service.settings.home / "uploads") as path:
+                record, new = add_dataset(
+                    service.store, caller.tenant, path, filename=file.filename or "", name=name, target=target
+                )
+            return dataset_resource(record), new
+
+        return await answer_upload(response, "datasets", add)
+
+
+@router.get("/datasets", response_model=Items[Dataset], responses=problems(422))
+@requires("read")
+def list_datasets(service: TheService, caller: TheCaller, limit: Limit = 50, cursor: Cursor = None) -> Any:
+    with service.store.reading() as work:
+        page = work.datasets.list(caller.tenant, limit=limit, cursor=cursor)
+    return Items.of(page, dataset_resource)
+
+
+@router.get("/datasets/{id}", response_model=Dataset, responses=problems(404, 422))
+@requires("read")
+def get_dataset(id: PathId, service: TheService, caller: TheCaller) -> Any:
+    with service.store.reading() as work:
+        return dataset_resource(work.datasets.get(caller.tenant, id))
+
+
+@router.get("/datasets/{id}/rows", response_model=Rows, responses=problems(404, 422))
+@requires("read")
+def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 0, limit: RowLimit = 20) -> Any:
+    """Some rows as they were read, to look at; wide rows come a few at a time."""
+    with service.store.reading() as work:
+        record = work.datasets.get(caller.tenant, id)
+    read = partial(service.store.artifacts.part, record.artifact)
+    x, y = read_rows(read, start, limit, most_numbers=_MOST_NUMBERS)
+    return Rows(start=start, rows=record.rows, x=x.reshape(len(x), math.prod(x.shape[1:])).tolist(), y=y.tolist())
+
+
+@router.delete("/datasets/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
+@requires("write")
+def delete_dataset(id: PathId, service: TheService, caller: TheCaller) -> None:
+    """Removes the data; predictors and certificates made with them go on working."""
+    deletion.delete_dataset(service.store, caller.tenant, id)

@@ -1,0 +1,94 @@
+"""Models to calibrate."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from starlette.datastructures import FormData, UploadFile
+
+from certiset.core.errors import OptionError
+from certiset.core.jobs import add_model
+from certiset.core.jobs.views import model_resource
+from certiset.core.resources import Model
+from certiset.service.http.access.requirements import requires, upload_body
+from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, optional_file
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
+
+router = APIRouter(tags=["models"], responses=ALWAYS)
+
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["manifest"],
+                    "properties": {
+                        "manifest": {"type": "string", "description": "JSON, as text or as a file"},
+                        "weights": {"type": "string", "format": "binary", "description": ".safetensors"},
+                        "backbone": {"type": "string", "format": "binary", "description": ".onnx"},
+                    },
+                }
+            }
+        },
+    }
+}
+_LONGEST_MANIFEST = 2**20
+
+
+@router.post(
+    "/models",
+    status_code=201,
+    response_model=Model,
+    responses={
+        **problems(400, 413, 415, 422, 507),
+        200: {"model": Model, "description": "the same model was uploaded before"},
+    },
+    openapi_extra=_FORM,
+)
+@requires("write", largest_body=upload_body)
+async def upload_model(request: Request, response: Response, service: TheService, caller: TheCaller) -> Any:
+    """Takes a manifest and weights, and refuses what cannot be loaded."""
+    async with form_of(request) as form:
+        manifest = await _manifest(form)
+        weights, backbone = optional_file(form, "weights"), optional_file(form, "backbone")
+
+        def add() -> tuple[Model, bool]:
+            with ExitStack() as files:
+                folder = service.settings.home / "uploads"
+                paths = [
+                    None if file is None else files.enter_context(on_disk(file, folder)) for file in (weights, backbone)
+                ]
+                record, new = add_model(service.store, caller.tenant, manifest, paths[0], onnx=paths[1])
+            return model_resource(record), new
+
+        return await answer_upload(response, "models", add)
+
+
+@router.get("/models", response_model=Items[Model], responses=problems(422))
+@requires("read")
+def list_models(service: TheService, caller: TheCaller, limit: Limit = 50, cursor: Cursor = None) -> Any:
+    with service.store.reading() as work:
+        page = work.models.list(caller.tenant, limit=limit, cursor=cursor)
+    return Items.of(page, model_resource)
+
+
+@router.get("/models/{id}", response_model=Model, responses=problems(404, 422))
+@requires("read")
+def get_model(id: PathId, service: TheService, caller: TheCaller) -> Any:
+    with service.store.reading() as work:
+        return model_resource(work.models.get(caller.tenant, id))
+
+
+async def _manifest(form: FormData) -> str:
+    value = form.get("manifest")
+    if isinstance(value, UploadFile):
+        try:
+            return (await value.read(_LONGEST_MANIFEST)).decode()
+        except UnicodeDecodeError:
+            raise OptionError("The manifest is not UTF-8.", field="manifest") from None
+    if not isinstance(value, str):
+        raise OptionError("The form lacks the manifest.", field="manifest")
+    return value

@@ -1,0 +1,179 @@
+"""Sets for inputs: one by GET, many by POST, as JSON or .npz."""
+
+import io
+import json
+from typing import Annotated, Any
+
+import numpy as np
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Query, Request, Response
+
+from certiset.core.data.formats.npz import read_arrays
+from certiset.core.data.limits import Limits
+from certiset.core.errors import OptionError
+from certiset.core.store.identifiers import ID_PATTERN
+from certiset.service.http.access.keys import Caller
+from certiset.service.http.access.requirements import prediction_body, requires
+from certiset.service.http.openapi import DESCRIPTION
+from certiset.service.http.prediction_requests import (
+    LONGEST_X,
+    MOST_MEMBERS,
+    NUMBERS,
+    PredictRequest,
+    SetQuery,
+    read_json,
+    read_query,
+)
+from certiset.service.http.problems import ProblemError
+from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.schemas.common import ALWAYS, problems
+from certiset.service.http.schemas.predictions import PREDICTION, PREDICTIONS
+from certiset.service.http.state import Service
+from certiset.service.serving.set_server import ServedSets
+
+router = APIRouter(tags=["predict_set"], responses=ALWAYS)
+
+NPZ = "application/x-npz"
+_NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
+_PARSED_INLINE = 2**16
+"""longer bodies are parsed in a thread, so that others are not kept waiting"""
+_WRITTEN_INLINE = 100
+"""rows, likewise"""
+_REPLAYS = "replays this member instead of drawing one"
+
+Member = Annotated[int | None, Query(ge=0, le=MOST_MEMBERS, description=_REPLAYS)]
+
+
+@requires("read", largest_body=prediction_body)
+async def predict_one(request: Request) -> Response:
+    """The set for one input. A member is drawn from the system's randomness, and the answer names it."""
+    service: Service = request.app.state.service
+    caller: Caller = request.state.caller
+    asked = read_query(request.scope["query_string"])
+    served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, asked.member)
+    return Response(_one(served, 0), headers=_headers(served), media_type="application/json")
+
+
+_ONE: dict[str, Any] = {
+    "tags": ["predict_set"],
+    "summary": "Predict One",
+    "operationId": "predict_one_predict_set_get",
+    "description": predict_one.__doc__,
+    "parameters": [
+        {"name": "predictor", "in": "query", "required": True, "schema": {"type": "string", "pattern": ID_PATTERN}},
+        {
+            "name": "x",
+            "in": "query",
+            "required": True,
+            "description": "the input, as comma-separated numbers",
+            "schema": {"type": "string", "pattern": NUMBERS, "maxLength": LONGEST_X},
+        },
+        {
+            "name": "member",
+            "in": "query",
+            "description": _REPLAYS,
+            "schema": {"type": "integer", "minimum": 0, "maximum": MOST_MEMBERS},
+        },
+    ],
+    "responses": {
+        str(status): content
+        for status, content in {
+            200: {"description": "a set", "content": {"application/json": {"schema": PREDICTION}}},
+            **ALWAYS,
+            **problems(404, 422),
+            # The server's own words, before any of ours is asked.
+            400: {"description": "the address is too long", "content": {"text/plain": {"schema": {"type": "string"}}}},
+        }.items()
+    },
+}
+# The busiest route: a plain one of Starlette's, whose few parameters are read by hand, takes a third of the time.
+router.add_route("/predict_set", predict_one, methods=["GET"], include_in_schema=False)
+setattr(predict_one, DESCRIPTION, {"get": _ONE})
+
+
+@router.post(
+    "/predict_set",
+    response_class=Response,
+    responses={
+        **problems(400, 404, 413, 415, 422),
+        200: {
+            "description": "sets, in the order of the rows",
+            "content": {
+                "application/json": {"schema": PREDICTIONS},
+                NPZ: {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+    },
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": PredictRequest.model_json_schema()},
+                NPZ: {"schema": {"type": "string", "format": "binary"}},
+            },
+        }
+    },
+)
+@requires("read", largest_body=prediction_body)
+async def predict_many(
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    predictor: Annotated[str | None, Query(pattern=ID_PATTERN, description="for a body of .npz")] = None,
+    member: Member = None,
+) -> Response:
+    """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so."""
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    body = await request.body()
+    if kind == "application/json":
+        asked = await run_sync(read_json, body) if len(body) > _PARSED_INLINE else read_json(body)
+    elif kind in _NPZ_TYPES:
+        asked = await run_sync(_read_npz, body, predictor, service.settings.max_predict_bytes)
+    else:
+        raise ProblemError(415, f"The body must be application/json or {NPZ}, not {kind or 'of unknown kind'}.")
+    chosen = member if asked.member is None else asked.member
+    served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, chosen)
+    if _wants_npz(request):
+        return Response(await run_sync(_npz, served), headers=_headers(served), media_type=NPZ)
+    answer = await run_sync(_many, served) if len(served.ids) > _WRITTEN_INLINE else _many(served)
+    return Response(answer, headers=_headers(served), media_type="application/json")
+
+
+def _read_npz(body: bytes, predictor: str | None, unpacked_bytes: int) -> SetQuery:
+    if predictor is None:
+        raise OptionError("With an .npz body, name the predictor as ?predictor=ID.", field="predictor")
+    x = read_arrays(io.BytesIO(body), ["x"], Limits(unpacked_bytes=unpacked_bytes))["x"]
+    return SetQuery(predictor, x, None)
+
+
+def _wants_npz(request: Request) -> bool:
+    accepted = [part.partition(";")[0].strip() for part in request.headers.get("accept", "").lower().split(",")]
+    return any(part in _NPZ_TYPES for part in accepted) and "application/json" not in accepted
+
+
+def _headers(served: ServedSets) -> dict[str, str]:
+    return {"Cache-Control": "no-store", "Server-Timing": served.timing}
+
+
+def _one(served: ServedSets, row: int) -> bytes:
+    head = {
+        "prediction_id": served.ids[row],
+        "predictor": served.predictor.id,
+        "member": int(served.members[row]),
+        "set": served.sets[row],
+    }
+    return json.dumps(head)[:-1].encode() + b', "certificate": ' + served.predictor.certificate_json + b"}"
+
+
+def _many(served: ServedSets) -> bytes:
+    rows = b", ".join(_one(served, row) for row in range(len(served.ids)))
+    head = json.dumps({"predictor": served.predictor.id})[:-1].encode()
+    return head + b', "certificate": ' + served.predictor.certificate_json + b', "predictions": [' + rows + b"]}"
+
+
+def _npz(served: ServedSets) -> bytes:
+    stream = io.BytesIO()
+    kind = np.array(served.sets.kind, dtype="S")
+    certificate = np.frombuffer(served.predictor.certificate_json, dtype=np.uint8)
+    np.savez(stream, **served.columns(), kind=kind, certificate_json=certificate)  # type: ignore[arg-type]
+    return stream.getvalue()

@@ -1,0 +1,1 @@
+"""The JSON of requests and answers, beside the resources of `certiset.core.resources`."""

@@ -1,0 +1,75 @@
+"""What a running service holds: opened when the app starts, closed when it ends."""
+
+from dataclasses import dataclass
+
+from celery import Celery
+
+from certiset.core.certificate.signing import Signer
+from certiset.core.jobs.announcer import Announcer
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from certiset.service.http.access.keys import KeyRing
+from certiset.service.http.access.rate_limit import RateLimit
+from certiset.service.http.access.secret import derive, read_secret
+from certiset.service.http.access.streams import Streams
+from certiset.service.http.metrics import Metrics
+from certiset.service.http.readiness import Readiness
+from certiset.service.serving.inference import InferenceThreads
+from certiset.service.serving.prediction_ids import PredictionIds
+from certiset.service.serving.predictor_cache import PredictorCache
+from certiset.service.serving.set_server import SetServer
+
+
+@dataclass(frozen=True)
+class Service:
+    settings: Settings
+    store: Store
+    announcer: Announcer
+    keys: KeyRing
+    limit: RateLimit
+    streams: Streams
+    readiness: Readiness
+    metrics: Metrics
+    inference: InferenceThreads
+    predictors: PredictorCache
+    prediction_ids: PredictionIds
+    sets: SetServer
+    public_key: str
+    """of the key that signs certificates here, in base64"""
+    retired_keys: frozenset[str]
+    """of keys that signed them before"""
+
+    @classmethod
+    def open(cls, settings: Settings) -> "Service":
+        store = Store.ready(settings)
+        try:
+            secret = read_secret(settings.secret)
+            public_key = Signer.from_file_or_new(settings.signing_key).public_key
+            inference = InferenceThreads.on(settings.device, settings.queue_rows)
+        except BaseException:
+            store.close()
+            raise
+        announcer, metrics = Announcer.connect(settings, Celery), Metrics()
+        predictors = PredictorCache(store, settings.cache_bytes, inference)
+        prediction_ids = PredictionIds(derive(secret, "prediction ids"))
+        return cls(
+            settings=settings,
+            store=store,
+            announcer=announcer,
+            keys=KeyRing(store, derive(secret, "api keys"), settings.api_keys),
+            limit=RateLimit(settings.rate_limit),
+            streams=Streams(),
+            readiness=Readiness(store, announcer),
+            metrics=metrics,
+            inference=inference,
+            predictors=predictors,
+            prediction_ids=prediction_ids,
+            sets=SetServer(predictors, inference, prediction_ids, settings.max_predict_rows, metrics.rows.inc),
+            public_key=public_key,
+            retired_keys=frozenset(key.strip() for key in settings.retired_keys.split(",") if key.strip()),
+        )
+
+    def close(self) -> None:
+        self.inference.close()
+        self.announcer.close()
+        self.store.close()

@@ -1,1 +1,0 @@
-"""Routes, one resource a file: each parses, calls and shapes the answer."""

@@ -1,0 +1,159 @@
+"""Predictors kept ready: loaded once however many ask at the same time, the least used dropped when memory is short."""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+from anyio.to_thread import run_sync
+from numpy.typing import NDArray
+
+from certiset.core.certificate import Certificate
+from certiset.core.certificate.guarantees import guarantee_of
+from certiset.core.fit import Predictor
+from certiset.core.fit.predictor import make_predictor
+from certiset.core.fit.serialization import read_members
+from certiset.core.jobs.views import certificate_status
+from certiset.core.resources import Promise
+from certiset.core.store import Store
+from certiset.service.serving.inference import InferenceThreads
+
+_REFRESH_SECONDS = 3.0
+_STALE_SECONDS = 15.0
+"""what was last looked at so long ago is looked at before it is stated again"""
+
+
+@dataclass
+class CachedPredictor:
+    """A predictor in memory, with what answers say about it."""
+
+    tenant: str
+    id: str
+    predictor: Predictor
+    memory: int
+    """bytes of its tensors"""
+    serve: str = "random"
+    contradicted: bool = False
+    checked: float = field(default_factory=time.monotonic)
+    certificate_json: bytes = b""
+    """the part of every answer that states what is promised"""
+    best_member: int = 0
+
+    def __post_init__(self) -> None:
+        self.best_member = best_member(self.predictor.certificate)
+        self.describe()
+
+    def describe(self) -> None:
+        """To be called whenever something has changed that answers state."""
+        coverage = self.predictor.certificate.coverage
+        promised = guarantee_of(coverage).promised_alpha(coverage)
+        promise = Promise(
+            id=self.predictor.certificate.id,
+            coverage=round(1 - promised, 12),
+            delta=round(coverage.delta + coverage.pool_delta, 12),
+            guarantee=coverage.guarantee,
+            status=certificate_status(contradicted=self.contradicted),
+        )
+        self.certificate_json = json.dumps(promise.model_dump()).encode()
+
+    def members(self, rows: int, member: int | None) -> NDArray[np.int64]:
+        """Who answers for each row: the one asked for, the best one, or one drawn from the system's randomness."""
+        if member is None and self.serve == "best":
+            member = self.best_member
+        return self.predictor.draw_members(rows, member)
+
+
+def best_member(certificate: Certificate) -> int:
+    """The smallest certified size, or the smallest size seen where none is certified."""
+
+    def cost(place: int) -> tuple[float, int]:
+        member = certificate.members[place]
+        size = member.efficiency_bound if member.efficiency_bound is not None else member.efficiency_empirical
+        return (size if size is not None else float("inf"), place)
+
+    return min(range(len(certificate.members)), key=cost)
+
+
+class PredictorCache:
+    """Used from the event loop alone."""
+
+    def __init__(self, store: Store, cache_bytes: int, inference: InferenceThreads) -> None:
+        self._store, self._cache_bytes, self._inference = store, cache_bytes, inference
+        self._ready: OrderedDict[tuple[str, str], CachedPredictor] = OrderedDict()
+        self._loading: dict[tuple[str, str], asyncio.Task[CachedPredictor]] = {}
+        self._refreshing: set[asyncio.Task[None]] = set()
+
+    async def get(self, tenant: str, id: str) -> CachedPredictor:
+        key = (tenant, id)
+        found = self._ready.get(key)
+        if found is not None:
+            self._ready.move_to_end(key)
+            age = time.monotonic() - found.checked
+            if age > _STALE_SECONDS:
+                found.checked = time.monotonic()
+                await self._look_again(found)
+            elif age > _REFRESH_SECONDS:
+                self._refresh(found)
+            return found
+        task = self._loading.get(key)
+        if task is None:
+            task = self._loading[key] = asyncio.create_task(self._load(key))
+        # A caller that goes away must not take the loading with it: others wait for the same.
+        return await asyncio.shield(task)
+
+    @property
+    def memory(self) -> int:
+        return sum(cached.memory for cached in self._ready.values())
+
+    async def _load(self, key: tuple[str, str]) -> CachedPredictor:
+        try:
+            cached = await run_sync(self._read, *key)
+            self._ready[key] = cached
+            while self.memory > self._cache_bytes and len(self._ready) > 1:
+                self._ready.popitem(last=False)
+            return cached
+        finally:
+            del self._loading[key]
+
+    def _read(self, tenant: str, id: str) -> CachedPredictor:
+        with self._store.reading() as work:
+            record = work.predictors.get(tenant, id)
+            document = work.certificates.get(tenant, record.certificate_id).document
+            monitor = work.outcomes.monitor(tenant, id)
+        content = self._store.artifacts.get(record.artifact)
+        certificate = Certificate.from_json(document)
+        source = f"The stored file {record.artifact}"
+        members = read_members(content, record.description, certificate, source=source)
+        predictor = make_predictor(members, certificate, self._inference.device_for(id))
+        contradicted = monitor.contradicted_at is not None
+        return CachedPredictor(tenant, id, predictor, len(content), record.serve, contradicted)
+
+    def _refresh(self, cached: CachedPredictor) -> None:
+        """Looks, while nobody waits, whether outcomes or the owner have changed something."""
+        cached.checked = time.monotonic()
+        task = asyncio.create_task(self._look_again(cached))
+        self._refreshing.add(task)
+        task.add_done_callback(self._refreshing.discard)
+
+    async def _look_again(self, cached: CachedPredictor) -> None:
+        def look() -> tuple[str, bool]:
+            with self._store.reading() as work:
+                serve = work.predictors.get(cached.tenant, cached.id).serve
+                return serve, work.outcomes.monitor(cached.tenant, cached.id).contradicted_at is not None
+
+        try:
+            serve, contradicted = await run_sync(look)
+        except Exception:
+            # What is in memory stays true until the database can be asked again.
+            return
+        self.update(cached.tenant, cached.id, serve=serve, contradicted=contradicted)
+
+    def update(self, tenant: str, id: str, *, serve: str | None = None, contradicted: bool | None = None) -> None:
+        """Takes over what has changed, if the predictor is in memory at all."""
+        cached = self._ready.get((tenant, id))
+        if cached is not None:
+            cached.serve = cached.serve if serve is None else serve
+            cached.contradicted = cached.contradicted if contradicted is None else contradicted
+            cached.describe()

@@ -1,0 +1,79 @@
+"""The baselines keep the promise that they make, at the rank that the theory gives them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.evidence.baselines import Baseline, Settings, dropout_settings, paper_settings, tuned_settings
+from benchmarks.evidence.measurements import Measured
+from benchmarks.evidence.ours import ours, standard
+from certiset.core.bounds import largest_rank
+from certiset.core.posterior.augmented_lagrangian import minimise_augmented_lagrangian
+from tests.benchmarks.problems import classes, intervals
+
+
+def quick(settings: Settings, steps: int = 30) -> Settings:
+    prior, optimizer = {**settings.prior, "steps": steps}, {**settings.optimizer, "steps": steps}
+    return replace(settings, prior=prior, optimizer=optimizer | ({"outer": 2} if "outer" in optimizer else {}))
+
+
+@pytest.mark.parametrize("problem", [classes(600), intervals(600)], ids=["classes", "intervals"])
+@pytest.mark.parametrize("settings", [tuned_settings(), dropout_settings()], ids=["tuned", "dropout"])
+def test_the_learned_baseline_has_vovks_rank(problem, settings) -> None:  # type: ignore[no-untyped-def]
+    baseline = Baseline(problem, 0.5, 0, quick(settings))
+    (exact,), (hoeffding,) = baseline.learned("2b"), baseline.learned("2a")
+    assert exact.level == largest_rank(300, 0.1, 0.05, bound="per_draw") / 301
+    assert hoeffding.level < exact.level
+    assert hoeffding.size >= exact.size
+    assert exact.method == f"learned_2b_{settings.name}"
+
+
+def test_where_points_are_too_few_there_is_nothing() -> None:
+    baseline = Baseline(intervals(60), 0.5, 0, quick(tuned_settings()))
+    assert baseline.learned("2a") == []
+    assert baseline.learned("2b") != []
+    assert baseline.pac_bayes() == []
+    assert [one.method for one in standard(intervals(60), 0)] == ["standard_2b"]
+
+
+def test_the_papers_method_spends_no_more_than_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[float] = []
+
+    def watched(prior, given, *args, **options):  # type: ignore[no-untyped-def]
+        budgets.extend(given)
+        return minimise_augmented_lagrangian(prior, given, *args, **options)
+
+    monkeypatch.setattr("certiset.core.fit.candidates.minimise_augmented_lagrangian", watched)
+    (found,) = Baseline(classes(3000), 0.5, 0, quick(paper_settings(regression=False))).pac_bayes()
+    assert budgets
+    assert 0 <= found.kl <= max(budgets) + 1e-6
+    assert found.level <= 0.08
+    assert found.members == 32
+    assert found.certified_size is not None
+    assert found.certified_size >= found.size
+
+
+def test_with_nothing_tuned_all_points_calibrate() -> None:
+    settings = quick(tuned_settings())
+    settings.prior["train"] = "none"
+    baseline = Baseline(classes(500), 0.5, 0, settings)
+    assert baseline.n == 500
+    assert len(baseline.pac_bayes()) == 1
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    def once() -> Measured:
+        (found,) = Baseline(classes(600), 0.5, 3, quick(tuned_settings())).learned("2b")
+        return replace(found, cpu_seconds=0.0)
+
+    assert once() == once()
+
+
+def test_group_coverage_adds_up_to_coverage() -> None:
+    for problem in (classes(400), intervals(400)):
+        found = ours(problem, 0, 0.5, prior={"steps": 30}, optimizer={"steps": 5}, members=2)
+        counts = np.bincount(problem.groups())
+        assert len(found.group_coverage) == len(counts)
+        assert np.dot(found.group_coverage, counts) / counts.sum() == pytest.approx(found.coverage)
+        assert (found.log_radius is not None) == problem.regression

@@ -1,0 +1,33 @@
+"""From a file to arrays: what all formats have in common, and noise as any of them."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certiset.core.data import suffixes
+from certiset.core.data.formats import format_of, is_sandboxed
+from certiset.core.errors import DataError
+from tests.core.data.files import read, write
+
+HERE = [suffix for suffix in suffixes() if not is_sandboxed(format_of(f"d{suffix}"))]
+"""read in this process, where a thousand damaged files take seconds; each other file starts a process"""
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+def test_x_is_no_target_where_it_names_the_inputs(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(DataError, match="target must name the column or array of y") as caught:
+        read(write(tmp_path, suffix), target="x")
+    assert caught.value.field == "target"
+
+
+@given(suffix=st.sampled_from(HERE), content=st.binary(max_size=400))
+def test_noise_is_an_error_and_never_a_crash(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, content: bytes
+) -> None:
+    file = tmp_path_factory.mktemp("noise") / f"d{suffix}"
+    file.write_bytes(content)
+    with contextlib.suppress(DataError):
+        read(file)

@@ -1,0 +1,53 @@
+"""Some rows of a stored dataset, read as ranges of its file."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certiset.core.data import DatasetArrays
+from certiset.core.data.stored_rows import read_rows
+from certiset.core.errors import DamagedFileError
+
+KINDS = ("f4", "f8", "i8", "u1", "?", "i2")
+
+
+@given(
+    rows=st.integers(2, 30),
+    shape=st.sampled_from([(), (3,), (2, 4)]),
+    kind=st.sampled_from(KINDS),
+    start=st.integers(0, 40),
+    count=st.integers(1, 40),
+)
+def test_they_are_the_rows_of_the_whole(rows: int, shape: tuple[int, ...], kind: str, start: int, count: int) -> None:
+    x = (np.arange(rows * int(np.prod(shape))) % 100).astype(kind).reshape(rows, *shape)
+    y = np.arange(rows) * 0.5
+    content = DatasetArrays(x, y).to_bytes()
+    read = 0
+
+    def part(first: int, last: int) -> bytes:
+        nonlocal read
+        read += last - first
+        return content[first:last]
+
+    found_x, found_y = read_rows(part, start, count)
+    np.testing.assert_array_equal(found_x, x[start : start + count])
+    np.testing.assert_array_equal(found_y, y[start : start + count])
+    assert found_x.dtype == x.dtype
+    header = 8 + int.from_bytes(content[:8], "little")
+    assert read <= header + found_x.nbytes + found_y.nbytes
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 40, b"\x02\0\0\0\0\0\0\0{}", b"\x05\0\0\0\0\0\0\0nonsense"])
+def test_a_damaged_file_is_said_to_be_one(content: Any) -> None:
+    with pytest.raises(DamagedFileError, match="The stored dataset is damaged"):
+        read_rows(lambda first, last: content[first:last], 0, 5)
+
+
+@pytest.mark.parametrize(("most_numbers", "rows"), [(None, 5), (100, 5), (24, 4), (6, 1), (0, 1)])
+def test_wide_rows_come_a_few_at_a_time(most_numbers: int | None, rows: int) -> None:
+    content = DatasetArrays(np.zeros((9, 2, 3)), np.arange(9)).to_bytes()
+    x, y = read_rows(lambda first, last: content[first:last], 2, 5, most_numbers=most_numbers)
+    assert (x.shape, y.tolist()) == ((rows, 2, 3), list(range(2, 2 + rows)))

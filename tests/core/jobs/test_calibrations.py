@@ -1,0 +1,196 @@
+"""A calibration is requested once, with every option written down, and refused with the field at fault."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certiset.core.bounds import TooFewPointsError
+from certiset.core.errors import ConflictError, DataError, NotFoundError, OptionError
+from certiset.core.fit.options import FitOptions
+from certiset.core.jobs import add_dataset, add_model
+from certiset.core.jobs.calibrations import (
+    CalibrationRequest,
+    cancel_calibration,
+    request_calibration,
+    retry_calibration,
+)
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from tests.core.fit.problems import class_data, class_model
+
+
+class Told:
+    """In place of an announcer."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+
+    def announce(self, calibration_id: str) -> bool:
+        self.ids.append(calibration_id)
+        return True
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.ready(Settings(home=tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def told() -> Any:
+    return Told()
+
+
+def inputs(store: Store, labels_from: int = 0) -> dict[str, str]:
+    x, y = class_data(300, 3)
+    file = store.settings.home / "data.npz"
+    np.savez(file, x=x, y=y + labels_from)
+    dataset, _ = add_dataset(store, "ada", file, filename="data.npz")
+    model, _ = add_model(store, "ada", class_model().manifest, class_model().tensors())
+    return {"dataset_id": dataset.id, "model_id": model.id}
+
+
+def test_every_option_is_written_down_so_that_a_later_default_changes_nothing(store: Store, told: Any) -> None:
+    request = CalibrationRequest.read({**inputs(store), "confidence_level": 0.8, "prior": {"steps": 30}, "name": "one"})
+    record = request_calibration(store, "ada", request, announcer=told)
+    assert told.ids == [record.id]
+    assert (record.name, record.status) == ("one", "queued")
+    assert set(record.options) == set(FitOptions.model_fields) - {"confidence_level"}
+    assert record.options["alpha"] == 0.2
+    assert record.options["alpha_hat"] == [0.04, 0.07, 0.1, 0.13, 0.16]
+    assert record.options["score"] == {"kind": "log_prob"}
+    assert (record.options["prior"]["steps"], record.options["prior"]["split"]) == (30, 0.5)
+    assert FitOptions.read(record.options).to_json() == record.options
+    assert undecided(record.options) == {"size_cap", "device", "prior.objective"}
+
+
+def undecided(options: dict[str, Any], place: str = "") -> set[str]:
+    """The options that a fit still has to decide by itself.
+
+    Of these, the cap of the size is taken from the data, the device is the worker's, and the objective "auto" is the
+    better of two.
+    """
+    found = {place + name for name, value in options.items() if value in (None, "auto")}
+    inner = ((name, value) for name, value in options.items() if isinstance(value, dict))
+    return found.union(*(undecided(value, f"{place}{name}.") for name, value in inner))
+
+
+def test_defaults_for_the_model_are_written_down_and_what_was_given_stays(store: Store, told: Any) -> None:
+    given = inputs(store)
+    prior, optimizer = {"steps": 7, "rate": 0.5, "batch": 9, "dropout": 0.25}, {"rate": 0.125}
+    request = CalibrationRequest.read({**given, "tune": "head", "prior": prior, "optimizer": optimizer})
+    record = request_calibration(store, "ada", request, announcer=told)
+    assert record.options["prior"].items() >= prior.items()
+    assert record.options["optimizer"].items() >= optimizer.items()
+    assert record.options["tune"] == "head"
+
+
+def test_the_same_request_under_the_same_key_is_the_same_calibration(store: Store, told: Any) -> None:
+    given = inputs(store)
+
+    def ask(key: str | None, **options: Any) -> str:
+        request = CalibrationRequest.read({**given, **options})
+        return request_calibration(store, "ada", request, idempotency_key=key, announcer=told).id
+
+    first = ask("k", seed=1)
+    assert ask("k", seed=1) == first
+    assert told.ids == [first]
+    with pytest.raises(ConflictError, match="another request"):
+        ask("k", seed=2)
+    assert len({first, ask("other", seed=1), ask(None, seed=1), ask(None, seed=1)}) == 4
+
+
+# What version 0.1.0 made of these requests.
+DIGESTS: list[tuple[dict[str, Any], str]] = [
+    ({}, "ef91b18e812cc68decfa33acc0a87e9c6ca2c54f5eed7b26dde5e82cf8ed4fa1"),
+    (
+        {"confidence_level": 0.9, "name": "first"},
+        "5cd379a69239ac4543ec47050c59be64073cb3d3d6d8a01a537541acb2900686",
+    ),
+    (
+        {
+            "seed": 1,
+            "alpha": 0.05,
+            "delta": 0.01,
+            "gamma": 0.2,
+            "method": "learned",
+            "guarantee": "posterior",
+            "bound": "seeger",
+            "tune": "both",
+            "members": 8,
+            "device": "cpu",
+            "dtype": "float64",
+            "size_cap": 3,
+            "allow_missing_classes": True,
+        },
+        "43afb2c6e9826994b4d90a40486709ee8cfefc7b4750b2feb22ff028915c93a2",
+    ),
+    (
+        {"score": {"kind": "raps", "penalty": 0.1, "free": 3}, "alpha_hat": [0.05, 0.02]},
+        "fedae4d91c4acfa70cbcd2f76bc4f3501ec3840aebfc945f3936bb52a50d4ee9",
+    ),
+    (
+        {
+            "score": {"kind": "aps"},
+            "alpha_hat": 0.05,
+            "prior": {"split": 0.25, "steps": 30, "scale": 1},
+            "optimizer": {"kind": "augmented_lagrangian", "steps": 5, "rate": 0.1},
+        },
+        "3341e445284a85a890bd57105ccf5d8ba298f932cb688f0076705fed5bac24ff",
+    ),
+    (
+        {"alpha_hat": "grid", "prior": {}, "optimizer": {}},
+        "0af6ba58bc0cb71d7f6090ba5d5a475be8ec999fe2b0910cc58bbbbfb69e7ca6",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "digest"), DIGESTS, ids=[json.dumps(given)[:30] for given, _ in DIGESTS])
+def test_a_request_repeated_after_an_upgrade_is_recognised(given: dict[str, Any], digest: str) -> None:
+    assert CalibrationRequest.read({"dataset_id": "ds-1", "model_id": "mod-1", **given}).sha256 == digest
+
+
+def test_refusals_name_the_field_of_the_request(store: Store, told: Any) -> None:
+    good, shifted = inputs(store), inputs(store, labels_from=1)
+    for given, kind, field in (
+        ({**good, "alpha": 0.001}, TooFewPointsError, "dataset_id"),
+        (shifted, DataError, "dataset_id"),
+        ({**good, "score": {"kind": "residual"}}, OptionError, "score"),
+        ({**good, "prior": {"objective": "laplace"}}, OptionError, "prior.objective"),
+    ):
+        with pytest.raises(kind) as refused:
+            request_calibration(store, "ada", CalibrationRequest.read(given), announcer=told)
+        assert refused.value.field == field
+    for wrong in ({**good, "dataset_id": "ds-0"}, {**good, "model_id": "mod-0"}):
+        with pytest.raises(NotFoundError):
+            request_calibration(store, "ada", CalibrationRequest.read(wrong), announcer=told)
+    with pytest.raises(NotFoundError):
+        request_calibration(store, "eve", CalibrationRequest.read(good), announcer=told)
+    assert told.ids == []
+
+
+def test_cancelling_is_for_the_owner(store: Store, told: Any) -> None:
+    record = request_calibration(store, "ada", CalibrationRequest.read(inputs(store)), announcer=told)
+    with pytest.raises(NotFoundError):
+        cancel_calibration(store, "eve", record.id)
+    assert cancel_calibration(store, "ada", record.id).status == "cancelled"
+    assert cancel_calibration(store, "ada", record.id).status == "cancelled"
+
+
+def test_operators_cancel_and_retry_for_anybody(store: Store, told: Any) -> None:
+    record = request_calibration(store, "ada", CalibrationRequest.read(inputs(store)), announcer=told)
+    with pytest.raises(ConflictError, match="only a failed or cancelled one"):
+        retry_calibration(store, record.id, told)
+    assert told.ids == [record.id]
+    assert cancel_calibration(store, None, record.id).status == "cancelled"
+    assert retry_calibration(store, record.id, told).status == "queued"
+    assert told.ids == [record.id, record.id]
+    with pytest.raises(NotFoundError):
+        cancel_calibration(store, None, "cal-0")
+    with pytest.raises(NotFoundError):
+        retry_calibration(store, "cal-0", told)

@@ -1,0 +1,232 @@
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import select, text
+
+from certiset.core.errors import SettingsError, StoreError
+from certiset.core.fit.options import FitOptions
+from certiset.core.settings import Settings
+from certiset.core.store import Database, Store
+from certiset.core.store.migrate import alembic_config, migrate
+from certiset.core.store.records import Calibration, Record
+from certiset.core.store.schema import SCHEMA, require_current
+
+
+def test_migrations_make_exactly_the_tables_that_the_records_describe(database_url: str) -> None:
+    database = Database(database_url)
+    migrate(database)
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Record.metadata) == []
+    database.close()
+
+
+def test_the_schema_is_the_newest_revision_and_revisions_are_in_order() -> None:
+    scripts = ScriptDirectory.from_config(alembic_config())
+    revisions = [script.revision for script in scripts.walk_revisions()]
+    assert scripts.get_current_head() == SCHEMA == revisions[0]
+    assert revisions == sorted(revisions, reverse=True)
+    assert {len(revision) for revision in revisions} == {len(SCHEMA)}
+
+
+def test_a_second_migration_changes_nothing(database_url: str) -> None:
+    database = Database(database_url)
+    assert migrate(database) == (None, SCHEMA)
+    assert migrate(database) == (SCHEMA, SCHEMA)
+    database.close()
+
+
+def test_several_processes_may_migrate_at_once(database_url: str) -> None:
+    def one(_: int) -> tuple[str | None, str]:
+        database = Database(database_url)
+        try:
+            return migrate(database)
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        done = list(pool.map(one, range(6)))
+    assert sorted(before is None for before, _ in done) == [False] * 5 + [True]
+
+
+def test_a_database_that_was_not_migrated_is_refused_with_what_to_do(database_url: str) -> None:
+    with pytest.raises(StoreError, match="run 'certiset migrate' first"):
+        Store.ready(Settings(database_url=database_url))
+
+
+def test_a_database_of_an_older_version_is_refused_with_what_to_do(database_url: str) -> None:
+    database = Database(database_url)
+    migrate(database)
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("update alembic_version set version_num = '0001'")
+    with pytest.raises(StoreError, match=f"is at revision 0001, not {SCHEMA}: run 'certiset migrate' first"):
+        require_current(database)
+    database.close()
+
+
+def test_a_database_of_a_newer_version_is_refused(database_url: str) -> None:
+    database = Database(database_url)
+    migrate(database)
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("update alembic_version set version_num = '9999'")
+    for step in (require_current, migrate):
+        with pytest.raises(StoreError, match="newer version of certiset"):
+            step(database)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [("mysql://root@localhost/x", "SQLite or PostgreSQL"), ("nonsense", "not one that"), ("oracle://x", "SQLite or")],
+)
+def test_other_databases_are_refused_in_a_sentence(url: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        Database(url)
+
+
+def upgrade_to(database: Database, revision: str) -> None:
+    with database.connection(writing=True) as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def insert_calibration(database: Database, id: str, status: str, task: str, options: dict[str, Any]) -> None:
+    """As version 0.1.0 wrote it, at revision 0003."""
+    row = {
+        "id": id,
+        "manifest": json.dumps({"name": "m", "task": task}),
+        "options": json.dumps(options),
+        "status": status,
+        "owner": "word" if status == "running" else None,
+        "certificate": "cert-1" if status == "succeeded" else None,
+    }
+    with database.writing() as session:
+        session.execute(
+            text(
+                "insert into calibrations (id, tenant, name, dataset_id, model_id, dataset_artifact, model_artifact, "
+                "manifest, options, request_sha256, status, attempts, cancel_requested, lease_owner, not_before, "
+                "announced_at, announcements, reports, certificate_id, created_at) values (:id, 'ada', '', 'ds-1', "
+                "'mod-1', 'a', 'b', :manifest, :options, 'r', :status, 0, false, :owner, 0, 0, 0, 0, :certificate, 0)"
+            ),
+            row,
+        )
+
+
+def migrated(database_url: str, rows: dict[str, tuple[str, str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """The options of each, after the migration of rows at revision 0003."""
+    database = Database(database_url)
+    upgrade_to(database, "0003")
+    for id, (status, task, options) in rows.items():
+        insert_calibration(database, id, status, task, options)
+    assert migrate(database) == ("0003", SCHEMA)
+    with database.reading() as session:
+        found = {row.id: row.options for row in session.scalars(select(Calibration))}
+    database.close()
+    return found
+
+
+DEFAULTS: dict[str, Any] = {
+    "alpha": 0.1,
+    "delta": 0.05,
+    "gamma": 0.05,
+    "method": "pac_bayes",
+    "guarantee": "per_draw",
+    "bound": "chernoff",
+    "score": {"kind": "log_prob"},
+    "tune": "auto",
+    "prior": {
+        "split": 0.5,
+        "train": "mean_variance",
+        "objective": "auto",
+        "scale": 0.01,
+        "steps": None,
+        "rate": None,
+        "batch": None,
+        "dropout": None,
+    },
+    "alpha_hat": [0.02, 0.035, 0.05, 0.065, 0.08],
+    "members": 32,
+    "optimizer": {
+        "kind": "projected",
+        "steps": 100,
+        "outer": 7,
+        "rate": None,
+        "draws": 1,
+        "batch": 128,
+        "quantile": "smooth",
+        "temperature": 0.1,
+        "measure": "size",
+    },
+    "seed": 0,
+    "device": "auto",
+    "dtype": "float32",
+    "size_cap": None,
+    "allow_missing_classes": False,
+}
+"""of version 0.1.0"""
+
+
+def test_options_of_unfinished_calibrations_are_completed_with_the_defaults_of_their_time(database_url: str) -> None:
+    given = {
+        "alpha": 0.2,
+        "delta": 0.01,
+        "method": "learned",
+        "score": {"kind": "raps", "penalty": 0.1},
+        "prior": {"split": 0.3, "steps": 10},
+        "alpha_hat": [0.1, 0.15],
+        "optimizer": {"kind": "augmented_lagrangian"},
+        "size_cap": 2.5,
+    }
+    found = migrated(
+        database_url,
+        {
+            "cal-none": ("queued", "classification", {}),
+            "cal-regression": ("running", "regression", {}),
+            "cal-given": ("queued", "classification", given),
+            "cal-level": ("queued", "classification", {"confidence_level": 0.9, "alpha_hat": "grid"}),
+            "cal-number": ("queued", "classification", {"alpha_hat": 0.05}),
+            "cal-failed": ("failed", "classification", {"alpha": 0.2}),
+            "cal-cancelled": ("cancelled", "classification", {"seed": 5}),
+            "cal-done": ("succeeded", "classification", {"confidence_level": 0.9}),
+        },
+    )
+    grid = [0.04, 0.07, 0.1, 0.13, 0.16]
+    assert found["cal-none"] == DEFAULTS
+    assert found["cal-regression"] == {**DEFAULTS, "score": {"kind": "scaled_residual"}}
+    assert found["cal-given"] == {
+        **DEFAULTS,
+        **given,
+        "score": {"kind": "raps", "penalty": 0.1, "free": 2},
+        "prior": {**DEFAULTS["prior"], "split": 0.3, "steps": 10},
+        "optimizer": {**DEFAULTS["optimizer"], "kind": "augmented_lagrangian"},
+    }
+    assert found["cal-level"] == DEFAULTS
+    assert found["cal-number"] == {**DEFAULTS, "alpha_hat": [0.05]}
+    # These may be retried.
+    assert found["cal-failed"] == {**DEFAULTS, "alpha": 0.2, "alpha_hat": grid}
+    assert found["cal-cancelled"] == {**DEFAULTS, "seed": 5}
+    assert found["cal-done"] == {"confidence_level": 0.9}
+
+
+def test_options_that_the_fit_refuses_do_not_stop_the_migration(database_url: str) -> None:
+    both = {"alpha": 0.2, "confidence_level": 0.9}
+    odd = {"alpha": "much", "prior": 3, "score": "lac", "alpha_hat": "fine", "nonsense": 1}
+    found = migrated(
+        database_url,
+        {"cal-both": ("queued", "classification", both), "cal-odd": ("queued", "unknown", odd)},
+    )
+    assert both.items() <= found["cal-both"].items()
+    assert odd.items() <= found["cal-odd"].items()
+
+
+def test_the_completed_options_are_options_of_this_version(database_url: str) -> None:
+    found = migrated(database_url, {"cal-1": ("queued", "classification", {}), "cal-2": ("queued", "regression", {})})
+    assert FitOptions.read(found["cal-1"]).resolved("classification").to_json().items() >= found["cal-1"].items()
+    assert FitOptions.read(found["cal-2"]).resolved("regression").to_json().items() >= found["cal-2"].items()

@@ -1,0 +1,97 @@
+"""``certiset budget`` as a user types it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from certiset.service.cli.main import main
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "certiset", "budget", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_table_shows_budgets_and_usable_ranks() -> None:
+    done = run("--n", "1000", "--alpha", "0.1", "--delta", "0.05")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "0.05        50        10.35        13.79        16.70" in done.stdout
+    for line in (
+        "vovk 2a        61",
+        "seeger        67",
+        "chernoff        77",
+        "per draw        85",
+        "vovk 2b        85",
+    ):
+        assert line in done.stdout
+
+
+def test_json_is_for_machines() -> None:
+    done = run("--n", "1000", "--alpha", "0.1", "--delta", "0.05", "--json")
+    report = json.loads(done.stdout)
+    assert [row["k"] for row in report["grid"]] == [20, 35, 50, 65, 80]
+    assert report["grid"][2]["chernoff"] == pytest.approx(13.79, abs=0.005)
+    assert report["largest_rank"] == {"vovk_2a": 61, "seeger": 67, "chernoff": 77, "per_draw": 85, "vovk_2b": 85}
+    assert report["smallest_n"]["vovk_2b"] == 29
+
+
+def test_levels_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "--n", "99", "--alpha", "0.4", "--alpha-hat", "0.29", "0.1", "--json"]) == 0
+    assert [row["k"] for row in json.loads(capsys.readouterr().out)["grid"]] == [29, 10]
+
+
+def test_too_few_points_is_said_and_not_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "--n", "20"]) == 0
+    assert "at least 29 calibration points are needed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_plot_draws_the_figure(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"budget.{suffix}"
+    assert main(["budget", "--n", "500", "--plot", str(file)]) == 0
+    start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix]
+    assert file.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--n", "many"], "'many' is not a whole number."),
+        (["--n", "10.5"], "'10.5' is not a whole number."),
+        (["--n", "nan"], "'nan' is not a whole number."),
+        (["--n", "1"], "n must be at least 2, not 1."),
+        (["--n", "-5"], "n must be at least 2, not -5."),
+        (["--n", "1e300"], "n must be at most 2^53, not 1e+300."),
+        (["--n", "100", "--alpha", "2"], "alpha must lie strictly between 0 and 1, not 2."),
+        (["--n", "100", "--alpha", "ten"], "'ten' is not a number."),
+        (["--n", "100", "--delta", "nan"], "delta must be a number, not NaN."),
+        (["--n", "100", "--alpha-hat", "0"], "alpha_hat must lie strictly between 0 and 1, not 0."),
+        (["--n", "100", "--plot", "figure.gif"], "figure.gif must end in one of .svg, .png, .pdf to be drawn."),
+        (["--n", "100", "--plot", "no/such/folder/figure.svg"], "cannot be written: No such file or directory."),
+        ([], "the following arguments are required: --n"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(arguments: list[str], sentence: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_unknown_command_is_a_sentence_and_exit_code_2() -> None:
+    done = subprocess.run([sys.executable, "-m", "certiset", "frobnicate"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "frobnicate" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_has_examples() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert "certiset budget --n 1000 --alpha 0.1 --delta 0.05 --plot budget.svg" in done.stdout

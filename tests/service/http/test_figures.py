@@ -1,0 +1,124 @@
+"""Figures are SVG that browsers can read, and what they show is what the service says elsewhere."""
+
+import re
+from xml.etree import ElementTree
+
+import httpx
+import numpy as np
+import pytest
+
+from certiset.service.figures.plot import BLUE, Plot, extent, ticks
+from certiset.service.figures.progress import kl_figure, loss_figure
+from tests.service.server import Server
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(client: httpx.Client, path: str) -> ElementTree.Element:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "image/svg+xml"
+    return ElementTree.fromstring(answer.text)
+
+
+def words(figure: ElementTree.Element) -> str:
+    found = figure.find(f"{SVG}desc")
+    assert found is not None
+    assert found.text is not None
+    return found.text
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "pool", "mean"])
+def test_a_certificate_is_drawn_with_its_own_numbers(server: Server, ada: httpx.Client, task: str) -> None:
+    certificate = server.predictors[task].certificate
+    budget = drawn(ada, f"/certificates/{certificate.id}/figures/budget")
+    assert f"stands at rank {certificate.coverage.k}" in words(budget)
+    members = drawn(ada, f"/certificates/{certificate.id}/figures/members")
+    assert len(members.findall(f".//{SVG}circle")) == len(certificate.members) + 1  # and one in the legend
+
+
+def test_the_sizes_are_those_of_served_sets(server: Server, ada: httpx.Client) -> None:
+    id = server.id("classification")
+    rows = ada.get(f"/datasets/{server.calibrations['classification'].dataset_id}/rows", params={"limit": 200}).json()
+    sets = ada.post("/predict_set", json={"predictor": id, "x": rows["x"]}).json()["predictions"]
+    mean = np.mean([one["set"]["size"] for one in sets])
+    figure = words(drawn(ada, f"/predictors/{id}/figures/sizes"))
+    assert f"The sets of {rows['rows']} rows have {mean:.3g} labels on average." in figure
+
+
+def test_rows_beyond_the_end_are_none(server: Server, ada: httpx.Client) -> None:
+    path = f"/datasets/{server.calibrations['classification'].dataset_id}/rows"
+    last = ada.get(path, params={"start": 49}).json()
+    assert (len(last["x"]), len(last["x"][0]), last["rows"]) == (1, 2, 50)
+    for start in (50, 2**53):
+        answer = ada.get(path, params={"start": start})
+        assert (answer.status_code, answer.json()["x"], answer.json()["y"]) == (200, [], [])
+
+
+def test_the_band_counts_who_lies_inside(server: Server, ada: httpx.Client) -> None:
+    id = server.id("regression")
+    figure = drawn(ada, f"/predictors/{id}/figures/band")
+    said = re.search(r"with (\d+) rows of the calibration data, of which (\d+) lie inside", words(figure))
+    assert said is not None
+    dataset = server.calibrations["regression"].dataset_id
+    rows = ada.get(f"/datasets/{dataset}/rows", params={"limit": 200}).json()
+    sets = ada.post("/predict_set", json={"predictor": id, "x": rows["x"]}).json()["predictions"]
+    inside = sum(one["set"]["lower"] <= y <= one["set"]["upper"] for one, y in zip(sets, rows["y"], strict=True))
+    assert int(said[1]) == rows["rows"]
+    assert abs(int(said[2]) - inside) <= 1  # the band is drawn on a grid
+    refused = ada.get(f"/predictors/{server.id('classification')}/figures/band")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        "A band is drawn only for one input and one number to predict.",
+    )
+
+
+def test_no_data_no_figure_but_a_reason(server: Server, ada: httpx.Client) -> None:
+    dataset = server.calibrations["doomed"].dataset_id
+    assert ada.delete(f"/datasets/{dataset}").status_code == 204
+    answer = ada.get(f"/predictors/{server.id('doomed')}/figures/sizes")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        409,
+        "The calibration data were deleted, so there is nothing to draw.",
+    )
+    assert ada.get(f"/predictors/{server.id('doomed')}/figures/monitor").status_code == 200
+    assert ada.get(f"/datasets/{dataset}/rows").status_code == 404
+
+
+def test_progress_is_drawn_from_the_reports() -> None:
+    def report(phase: str, fraction: float, **metrics: float | None) -> dict[str, object]:
+        return {"phase": phase, "step": 1, "steps": 9, "fraction": fraction, "metrics": metrics}
+
+    first_attempt = [report("tune", 0.1, loss=9.0), report("fit", 0.6, loss=8.0, kl=3.0, budget=4.0)]
+    second = [
+        report("tune", 0.1, loss=2.0),
+        report("tune", 0.3, loss=None),
+        report("fit", 0.6, loss=1.0, kl=0.5, budget=6.0),
+        report("fit", 0.9, loss=0.5, kl=5.5, budget=6.0),
+    ]
+    loss, kl = (ElementTree.fromstring(draw([*first_attempt, *second])) for draw in (loss_figure, kl_figure))
+    assert words(loss) == "The last loss is 0.5."
+    assert words(kl) == "The posterior has spent 5.5 of 6 nats."
+    assert len(kl.findall(f".//{SVG}polyline")) == 2
+    for draw in (loss_figure, kl_figure):
+        ElementTree.fromstring(draw([]))
+
+
+def test_words_are_escaped_and_numbers_need_not_be_finite() -> None:
+    plot = Plot("a < b & c", '"quoted"', "<x>", "y", (0, 0), extent([float("nan"), float("inf")]))
+    plot.line([0, 1, 2, 3], [1, float("inf"), 2, 3], BLUE, "<script>")
+    plot.points([float("nan")], [1.0], BLUE)
+    plot.level(0.5, "<level>")
+    plot.place(0.0, "<place>")
+    plot.band([0, 1], [0, float("-inf")], [1, 2], BLUE)
+    figure = ElementTree.fromstring(plot.svg())
+    assert figure.findtext(f"{SVG}title") == "a < b & c"
+    assert not figure.findall(f".//{SVG}script")
+    assert len(figure.findall(f".//{SVG}polyline")) == 2
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 7.9), (1e-9, 2e-9), (0, 12345), (-1e6, 1e6)])
+def test_ticks_are_round_and_within(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert 3 <= len(found) <= 10
+    assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in found)

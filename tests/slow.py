@@ -1,0 +1,20 @@
+"""Which tests are slow: those that `make test-slow` runs and `make test` leaves out. The one place that says so."""
+
+SLOW = (
+    "tests/benchmarks/test_reproduce.py::test_a_quick_sweep_from_the_command_line",
+    "tests/benchmarks/test_reproduce.py::test_a_quick_sweep_on_mnist",
+    "tests/service/demo/test_demo.py",
+    "tests/service/demo/test_offer.py::test_yes_runs_the_demo_beside_the_service",
+    "tests/system/containers/test_install.py",
+    "tests/system/docs/test_pages.py",
+    "tests/system/promises",
+    "tests/system/test_openapi.py",
+    "tests/system/test_wheel.py",
+    "tests/worker/test_disasters.py::test_twenty_kills_at_random_moments_lose_and_double_nothing",
+    "tests/worker/test_disasters.py::test_two_hundred_calibrations_through_two_workers",
+)
+
+
+def is_slow(nodeid: str) -> bool:
+    """Whether a test belongs to an entry: a folder, a file, or one test with all its parameters."""
+    return any(nodeid == entry or nodeid.startswith((f"{entry}/", f"{entry}::", f"{entry}[")) for entry in SLOW)

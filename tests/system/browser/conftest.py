@@ -1,0 +1,102 @@
+"""A real browser on a real service with a real worker. Screenshots are kept in `artefacts/`, to be looked at."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.servers import free_port, missing, wait_until
+
+ARTEFACTS = Path(os.environ.get("CERTISET_TEST_ARTEFACTS", Path(__file__).parents[3] / "artefacts"))
+expect.set_options(timeout=60_000)
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """`certiset up` in a folder of its own."""
+
+    home: Path
+    url: str
+    key: str
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Not for longer than its tests: Playwright holds an event loop, beside which others could not run theirs."""
+    path = os.environ.get("CERTISET_TEST_BROWSER") or next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is None:
+        if "CERTISET_TEST_NO_BROWSER" in os.environ:
+            pytest.skip("CERTISET_TEST_NO_BROWSER says that no browser can be had on this machine.")
+        missing("No Chromium was found (CERTISET_TEST_BROWSER): install it with your system's packages.")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=list(_FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    home, port = tmp_path_factory.mktemp("browser"), free_port()
+    command = [sys.executable, "-m", "certiset", "up", "--home", str(home), "--port", str(port), "--no-demo"]
+    with (home / "up.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    url = f"http://127.0.0.1:{port}"
+
+    def up() -> bool:
+        assert process.poll() is None, (home / "up.log").read_text()
+        try:
+            return httpx.get(f"{url}/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_until(up, 90, "the service")
+    yield Deployment(home, url, (home / "key").read_text().strip())
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=60)
+
+
+@pytest.fixture
+def context(browser: Browser, deployment: Deployment) -> Iterator[BrowserContext]:
+    made = browser.new_context(base_url=deployment.url, viewport={"width": 1200, "height": 900}, accept_downloads=True)
+    made.set_default_timeout(60_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, deployment: Deployment) -> Iterator[Page]:
+    """A page with the key in it. Whatever goes to the console, or leaves the machine, is an error."""
+    opened = context.new_page()
+    complaints: list[str] = []
+    # That something was refused is the browser's own remark, and what the page says about it is tested.
+    opened.on(
+        "console",
+        lambda message: None if "status of 4" in message.text else complaints.append(f"{message.type}: {message.text}"),
+    )
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith((deployment.url, "blob:")) else complaints.append(request.url),
+    )
+    opened.goto(f"/#key={deployment.key}")
+    opened.wait_for_selector("h1:has-text('Overview')")
+    yield opened
+    assert complaints == []

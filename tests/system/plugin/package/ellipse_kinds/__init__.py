@@ -1,0 +1,1 @@
+"""Kinds for targets in the plane, as an operator might bring them."""

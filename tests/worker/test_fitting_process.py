@@ -1,0 +1,95 @@
+"""The worker's handle on a fitting process, and what it says about its end."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from certiset.worker.devices import Slot
+from certiset.worker.fitting_process import FittingProcess, FittingProcesses, ProcessEndedError
+from certiset.worker.protocol import Job
+from tests.servers import wait_until
+from tests.worker.deployment import alive
+
+SLOT = Slot("cpu", "cpu", {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""})
+JOB = Job("word", "memory://", "0" * 64, "0" * 64, {}, {}, "cpu")
+
+
+@pytest.fixture
+def process() -> Iterator[FittingProcess]:
+    started = FittingProcess(SLOT)
+    yield started
+    started.kill()
+
+
+def ended(process: FittingProcess) -> str:
+    with pytest.raises(ProcessEndedError) as caught:
+        process.answer(wait=60)
+    return str(caught.value)
+
+
+def test_a_job_that_cannot_be_read_is_answered_with_a_failure(process: FittingProcess) -> None:
+    process.start(JOB)
+    answer = process.answer(wait=120)
+    assert answer is not None
+    assert answer["failed"]["final"] is True
+    assert "is missing" in answer["failed"]["reason"]
+    assert process.jobs == 1
+    assert process.answer(wait=0.01) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (signal.SIGKILL, "The fitting process was killed, most likely because memory ran out."),
+        (signal.SIGSEGV, "The fitting process was killed by SIGSEGV."),
+    ],
+)
+def test_the_cause_of_its_end_is_a_sentence(process: FittingProcess, number: signal.Signals, sentence: str) -> None:
+    os.kill(process.pid, number)
+    assert ended(process) == sentence
+    assert not process.alive
+
+
+def test_a_process_that_was_killed_takes_no_more_words(process: FittingProcess) -> None:
+    process.kill()
+    process.ask_to_stop("word")
+    with pytest.raises(ProcessEndedError, match="The fitting process was killed"):
+        process.start(JOB)
+
+
+def test_it_writes_no_core_file(process: FittingProcess) -> None:
+    limits = Path(f"/proc/{process.pid}/limits")
+    if not limits.exists():
+        pytest.skip("There is no /proc here.")
+
+    def limited() -> bool:
+        (line,) = (line for line in limits.read_text().splitlines() if line.startswith("Max core file size"))
+        return line.split()[4:6] == ["0", "0"]
+
+    wait_until(limited, 60, "the limit")
+
+
+def test_each_device_has_one_process_until_it_has_done_its_jobs() -> None:
+    processes = FittingProcesses(jobs_each=1)
+    first = processes.get(SLOT)
+    assert processes.get(SLOT) is first
+    first.start(JOB)
+    second = processes.get(SLOT)
+    assert second.pid != first.pid
+    assert not alive(first.pid)
+    processes.kill(SLOT)
+    third = processes.get(SLOT)
+    assert third.pid != second.pid
+    processes.close()
+    assert not alive(third.pid)
+
+
+def test_the_worker_itself_runs_without_torch() -> None:
+    """Torch and its threads belong to the fitting processes; the worker stays small."""
+    program = "import certiset.worker.run, sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode == 0

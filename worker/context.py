@@ -1,0 +1,24 @@
+"""What all attempts of a worker share."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from certiset.core.store.predictors import FitResult
+from certiset.worker.fitting_process import FittingProcesses
+
+_JOBS_OF_A_PROCESS = 100
+
+
+@dataclass(frozen=True)
+class WorkerContext:
+    settings: Settings
+    store: Store
+    announce: Callable[[str], bool]
+    sign: Callable[[FitResult], FitResult]
+    """signs a certificate with the issuer's key, which the fitting process does not have"""
+    processes: FittingProcesses = field(default_factory=lambda: FittingProcesses(_JOBS_OF_A_PROCESS))
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """set when the worker shuts down: running fits are requeued"""

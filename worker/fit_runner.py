@@ -1,0 +1,125 @@
+"""The fitting process: takes jobs from its standard input one after the other, and ends when its worker does.
+
+It is a separate process, so that a crash, running out of memory or a hang affects it and not the worker. It is spawned,
+not forked, because CUDA and OpenMP do not survive a fork. It never accesses the database.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from certiset.core.errors import CertisetError, StoppedError, StoreError, first_line
+from certiset.core.sandbox import ResourceLimits
+from certiset.core.store.predictors import FitResult
+from certiset.worker.protocol import Failure, Job, line
+
+REPORT_SECONDS = 0.2
+"""at most five reports per second"""
+REPORTS_OF_A_FIT = 300
+"""about as many as a figure can show: a long fit reports less often, in proportion to its running time"""
+
+
+def main() -> None:
+    answers = _own_output()
+    # A crash must not leave a core file that contains the data.
+    ResourceLimits().apply()
+    _be_killed_first()
+    jobs: SimpleQueue[Job] = SimpleQueue()
+    stopped: set[str] = set()
+    threading.Thread(target=_listen, args=(jobs, stopped), daemon=True).start()
+    # Loaded before the first job arrives, while nobody is waiting.
+    import certiset.core.fit.fitting  # noqa: F401, PLC0415
+
+    while True:
+        answers.write(_answer(jobs.get(), answers, stopped))
+
+
+def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
+    try:
+        return line("done", run(job, _Reports(answers), lambda: job.attempt in stopped))
+    except StoppedError:
+        return line("stopped", True)
+    except StoreError as error:
+        return line("failed", Failure(str(error), final=False))
+    except CertisetError as error:
+        return line("failed", Failure(str(error), final=True))
+    except MemoryError:
+        return line("failed", Failure("The fit ran out of memory.", final=False))
+    except Exception as error:
+        traceback.print_exc()
+        reason = f"The fit failed with an unexpected error, {type(error).__name__}: {first_line(error)}"
+        return line("failed", Failure(reason, final=False))
+
+
+def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> FitResult:
+    from safetensors.torch import load  # noqa: PLC0415
+
+    from certiset.core.data import DatasetArrays  # noqa: PLC0415
+    from certiset.core.fit import fit  # noqa: PLC0415
+    from certiset.core.jobs.fit_results import fit_result  # noqa: PLC0415
+    from certiset.core.models import Model  # noqa: PLC0415
+    from certiset.core.store.artifacts import Artifacts  # noqa: PLC0415
+
+    artifacts = Artifacts(job.artifacts_url)
+    data = DatasetArrays.from_bytes(artifacts.get(job.dataset_artifact))
+    model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)))
+    options = {"device": job.device, **{k: v for k, v in job.options.items() if (k, v) != ("device", "auto")}}
+    predictor = fit(model, data.x, data.y, progress=progress, should_stop=should_stop, **options)
+    if should_stop():
+        raise StoppedError("The fit was asked to stop.")
+    return fit_result(predictor, artifacts)
+
+
+class _Reports:
+    """Passes on the fit's reports, often at first and then less and less often."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers, self._begin, self._next = answers, time.monotonic(), 0.0
+
+    def __call__(self, report: dict[str, Any]) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + max(REPORT_SECONDS, (now - self._begin) / REPORTS_OF_A_FIT)
+            self._answers.write(line("progress", _finite(report)))
+
+
+def _finite(report: dict[str, Any]) -> dict[str, Any]:
+    """Replaces numbers that JSON does not have: a loss may be infinite for a while."""
+    metrics = {k: float(v) if abs(float(v)) < float("inf") else None for k, v in report["metrics"].items()}
+    return {**report, "metrics": metrics}
+
+
+def _listen(jobs: "SimpleQueue[Job]", stopped: set[str]) -> None:
+    for text in sys.stdin.buffer:
+        message = json.loads(text)
+        if "job" in message:
+            jobs.put(Job(**message["job"]))
+        if "stop" in message:
+            stopped.add(message["stop"])
+    # The worker is gone, and so is its lease: another worker may already have the job.
+    os._exit(0)
+
+
+def _own_output() -> BinaryIO:
+    """The pipe to the worker; what libraries print goes to standard error, where it cannot corrupt an answer."""
+    pipe = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return pipe
+
+
+def _be_killed_first() -> None:
+    """When memory runs out the kernel should take this process, not the worker."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+if __name__ == "__main__":
+    main()
