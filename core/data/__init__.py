@@ -3,6 +3,6 @@
 from certiset.core.data.dataset import DatasetArrays
 from certiset.core.data.formats import FORMATS, FileFormat, suffix_list, suffixes
 from certiset.core.data.limits import Limits
-from certiset.core.data.reading import read_dataset
+from certiset.core.data.reading import read_dataset, read_inputs
 
-__all__ = ["FORMATS", "DatasetArrays", "FileFormat", "Limits", "read_dataset", "suffix_list", "suffixes"]
+__all__ = ["FORMATS", "DatasetArrays", "FileFormat", "Limits", "read_dataset", "read_inputs", "suffix_list", "suffixes"]

@@ -1,4 +1,4 @@
-"""`read_dataset`: from a file to checked arrays, in this process or in a sandbox, as the file's format asks."""
+"""From a file to checked arrays, in this process or in a sandbox, as the file's format asks."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -27,23 +27,31 @@ def read_dataset(file: Path, filename: str, target: str = "y", limits: Limits | 
     name = format_of(filename)
     if not target.strip() or (target == "x" and FORMATS[name].reserves_x):
         raise DataError("target must name the column or array of y.", field="target")
-    read = _read_in_sandbox if is_sandboxed(name) else read_arrays_of
+    x, y = _read(name, file, target, limits or Limits())
+    return DatasetArrays.checked(x, y)
+
+
+def read_inputs(file: Path, target: str = "y", limits: Limits | None = None) -> NDArray[Any]:
+    """The inputs of a file, (rows, ...), read as what its name says; the target is left out if it is there."""
+    name = format_of(file.name)
     try:
-        x, y = read(name, file, target, limits or Limits())
-        return DatasetArrays.checked(x, y)
-    except MemoryError:
-        raise DataError(MORE_MEMORY) from None
+        x, *_ = _read(name, file, target, limits or Limits())
+    except DataError as error:
+        if error.field != "target":
+            raise
+        x, *_ = _read(name, file, None, limits or Limits())
+    return x
 
 
-def read_arrays_of(name: str, file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What a format's reader finds in a file, read in this process."""
-    x, y = FORMATS[name].read(file, target, limits)
-    x, y = as_numbers("x", x), as_numbers("y", y)
-    limits.check_unpacked(x.nbytes + y.nbytes)
-    return x, y
+def read_arrays_of(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
+    """x, and y if there is a target: what a format's reader finds in a file, read in this process."""
+    found = FORMATS[name].read(file, target, limits)
+    arrays = tuple(as_numbers(role, array) for role, array in zip("xy", found, strict=True) if array is not None)
+    limits.check_unpacked(sum(array.nbytes for array in arrays))
+    return arrays
 
 
-def read_for_sandbox(name: str, file: str, target: str, limits: dict[str, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+def read_for_sandbox(name: str, file: str, target: str | None, limits: dict[str, int]) -> tuple[NDArray[Any], ...]:
     """The same with arguments that JSON can carry; this runs in the sandbox."""
     try:
         return read_arrays_of(name, Path(file), target, Limits(**limits))
@@ -51,17 +59,24 @@ def read_for_sandbox(name: str, file: str, target: str, limits: dict[str, int]) 
         raise DataError(MORE_MEMORY) from None
 
 
-def _read_in_sandbox(name: str, file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
     try:
-        x, y = sandbox.call(
+        return (_read_in_sandbox if is_sandboxed(name) else read_arrays_of)(name, file, target, limits)
+    except MemoryError:
+        raise DataError(MORE_MEMORY) from None
+
+
+def _read_in_sandbox(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
+    try:
+        found = sandbox.call(
             f"{__name__}:{read_for_sandbox.__name__}",
             {"name": name, "file": str(file.absolute()), "target": target, "limits": asdict(limits)},
             limits=sandbox.ResourceLimits(memory=_ROOM + 3 * limits.unpacked_bytes, cpu_seconds=_CPU_SECONDS),
             seconds=_SECONDS,
-        ).arrays
+        )
     except sandbox.SandboxError as error:
         raise DataError(
             f"The file is not a whole {FORMATS[name].name} file, or asks for too much memory or time: "
             "reading it failed."
         ) from error
-    return x, y
+    return tuple(found.arrays)

@@ -3,6 +3,9 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError
@@ -15,12 +18,14 @@ class Columns:
     inputs: list[int]
 
     @classmethod
-    def of(cls, names: list[str], target: str, limits: Limits) -> "Columns":
-        """``target`` is a column, several with commas, or the stem of y_0, y_1, and so on."""
+    def of(cls, names: list[str], target: str | None, limits: Limits) -> "Columns":
+        """``target`` is a column, several with commas, or the stem of y_0, y_1, and so on; None if all are inputs."""
         limits.check_columns(len(names))
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise DataError(f"Two columns are named {twice!r}.")
+        if target is None:
+            return cls(names, [], list(range(len(names))))
         places = {name: place for place, name in enumerate(names)}
         wanted = [target] if target in places else [part.strip() for part in target.split(",")]
         if target not in places and len(wanted) == 1:
@@ -40,3 +45,7 @@ class Columns:
         if not inputs:
             raise DataError("Beside the target there is no column left for x.", field="target")
         return cls(names, targets, inputs)
+
+    def split(self, table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """x and y of an array with these columns; y is None without a target."""
+        return table[:, self.inputs], table[:, self.targets] if self.targets else None

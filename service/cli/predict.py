@@ -1,13 +1,13 @@
 """``certiset predict``: prediction sets from a server."""
 
 import argparse
-import csv
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data import read_inputs, suffix_list
+from certiset.core.errors import DataError, FileKindError
 from certiset.service.cli.connection import EXIT_CODES, add_connection, connected
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import print_json
@@ -33,11 +33,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("predictor", metavar="PREDICTOR", help="the predictor's id")
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--x", metavar="NUMBERS", help="one input, as comma-separated numbers")
-    given.add_argument(
-        "--file", type=Path, metavar="FILE", help="many inputs: .npz with an array x, or .csv with a header"
-    )
+    given.add_argument("--file", type=Path, metavar="FILE", help=f"many inputs: {suffix_list()}")
     parser.add_argument(
-        "--target", default="y", help="columns of a .csv that are not inputs, comma-separated (default y, if present)"
+        "--target", default="y", help="column that is not an input, or several, comma-separated (default y, if present)"
     )
     parser.add_argument("--member", type=int, metavar="M", help="replay this member instead of drawing one")
     add_connection(parser)
@@ -70,32 +68,10 @@ def _numbers(text: str) -> list[float]:
 
 
 def _rows(file: Path, target: str) -> NDArray[Any]:
-    kind = file.suffix.lower()
-    if kind == ".npz":
-        return _of_npz(file)
-    if kind == ".csv":
-        return _of_csv(file, target.split(","))
-    raise CommandError(f"{file} is neither .npz nor .csv.")
-
-
-def _of_npz(file: Path) -> NDArray[Any]:
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            x: NDArray[Any] = arrays["x"]
-    except KeyError:
-        raise CommandError(f"{file} has no array named x.") from None
-    except ValueError as error:
-        raise CommandError(f"{file} is not a complete .npz file: {error}.") from None
+        x = read_inputs(file, target)
+    except FileKindError:
+        raise
+    except DataError as error:
+        raise CommandError(f"{file}: {error}") from None
     return x[:, None] if x.ndim == 1 else x
-
-
-def _of_csv(file: Path, left_out: list[str]) -> NDArray[np.float64]:
-    with file.open(newline="", encoding="utf-8-sig") as stream:
-        lines = [line for line in csv.reader(stream) if line]
-    if len(lines) < 2:
-        raise CommandError(f"{file} has no rows below its header.")
-    places = [place for place, name in enumerate(lines[0]) if name.strip() not in left_out]
-    try:
-        return np.array([[float(line[place]) for place in places] for line in lines[1:]])
-    except (ValueError, IndexError):
-        raise CommandError(f"{file} must hold a number in every cell below its header.") from None

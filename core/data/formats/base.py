@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from certiset.core.data.limits import Limits
 
-Reader: TypeAlias = Callable[[Path, str, Limits], tuple[NDArray[Any], NDArray[Any]]]
+Reader: TypeAlias = Callable[[Path, str | None, Limits], tuple[NDArray[Any], NDArray[Any] | None]]
 
 
 @dataclass(frozen=True)
 class FileFormat:
     """``read(file, target, limits)`` gives x and y, (rows, ...) each, or raises a `DataError` with the place of a flaw.
+
+    A target that the file lacks is a `DataError` whose field is ``target``. Without a target, all that the file holds
+    is x, and there is no y.
 
     It never trusts the file: sizes are held against the limits before anything is unpacked, and nothing is unpickled.
     What it returns is checked by `certiset.core.data.arrays`, as all arrays are.

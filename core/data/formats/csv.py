@@ -20,7 +20,7 @@ _BLOCK_BYTES = 2**23
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
-def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     with file.open("rb") as stream:
         header = next(_lines(stream, limits, first=1), None)
         if header is None:
@@ -35,7 +35,7 @@ def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArra
     if not blocks:
         raise DataError("There are no rows below the header.")
     table = np.concatenate(blocks)
-    return table[:, columns.inputs], table[:, columns.targets]
+    return columns.split(table)
 
 
 def _lines(stream: BinaryIO, limits: Limits, first: int) -> Iterator[tuple[int, str]]:

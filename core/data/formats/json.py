@@ -13,7 +13,7 @@ from certiset.core.data.tables import Columns
 from certiset.core.errors import DataError
 
 
-def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     if file.stat().st_size > limits.json_bytes:
         raise DataError(f"A JSON file may have at most {limits.json_bytes:,} bytes: send more as .npz or .parquet.")
     try:
@@ -24,9 +24,12 @@ def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArra
         raise DataError(f"The file is not JSON: {error}.") from None
     if isinstance(content, list):
         return _records(content, target, limits)
-    if not isinstance(content, dict) or "x" not in content or target not in content:
-        raise DataError(f"A JSON file must hold an object with x and {target}, or a list of objects, one for each row.")
-    return _array("x", content["x"]), _array(target, content[target])
+    if not isinstance(content, dict) or "x" not in content or (target is not None and target not in content):
+        wanted, field = ("x", None) if target is None else (f"x and {target}", "target")
+        raise DataError(
+            f"A JSON file must hold an object with {wanted}, or a list of objects, one for each row.", field=field
+        )
+    return _array("x", content["x"]), None if target is None else _array(target, content[target])
 
 
 def _refuse(name: str) -> NoReturn:
@@ -66,7 +69,7 @@ def _shape(entry: Any) -> tuple[int, ...]:
     return (len(entry), *(next(iter(shapes)) if shapes else ()))
 
 
-def _records(records: list[Any], target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     if not records or not isinstance(records[0], dict):
         raise DataError("A JSON list must hold objects, one for each row.")
     columns = Columns.of(list(records[0]), target, limits)
@@ -87,7 +90,7 @@ def _records(records: list[Any], target: str, limits: Limits) -> tuple[NDArray[A
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         raise DataError(f"Row {bad[0][0] + 1}, column {columns.names[bad[0][1]]!r} is not finite.")
-    return table[:, columns.inputs], table[:, columns.targets]
+    return columns.split(table)
 
 
 JSON = FileFormat(

@@ -70,8 +70,15 @@ def _first(error: Exception) -> str:
     return str(error).split("\n", maxsplit=1)[0].rstrip(".")[:200]
 
 
-def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
-    arrays = read_arrays(file, ["x", target], limits)
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    if target is None:
+        return read_arrays(file, ["x"], limits)["x"], None
+    try:
+        arrays = read_arrays(file, ["x", target], limits)
+    except DataError as error:
+        if error.field == target:
+            error.field = "target"
+        raise
     return arrays["x"], arrays[target]
 
 

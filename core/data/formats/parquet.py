@@ -18,7 +18,7 @@ _ROWS_AT_ONCE = 65_536
 _VALUES_AT_ONCE = 2**23
 
 
-def _read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     # Here and below, pyarrow is loaded only where a file is read: whoever asks for suffixes may not have it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -47,7 +47,7 @@ def _claimed(metadata: Any) -> int:
     return int(max(8 * values, *(group.total_byte_size for group in groups), 0, 0))
 
 
-def _arrays(table: Any, columns: Columns, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def _arrays(table: Any, columns: Columns, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     parts: dict[int, list[NDArray[Any]]] = {place: [] for place in range(len(columns.names))}
     rows = size = 0
     a_row = _claimed(table.metadata) // 8 // max(1, table.metadata.num_rows)
@@ -65,7 +65,7 @@ def _arrays(table: Any, columns: Columns, limits: Limits) -> tuple[NDArray[Any],
         if len({part.shape[1:] for part in parts[place]}) > 1:
             raise DataError(f"Column {name!r} has lists of different lengths.")
         whole[place] = np.concatenate(parts.pop(place))
-    return _joined(whole, columns.inputs), _joined(whole, columns.targets)
+    return _joined(whole, columns.inputs), _joined(whole, columns.targets) if columns.targets else None
 
 
 def _joined(whole: dict[int, NDArray[Any]], places: list[int]) -> NDArray[Any]:

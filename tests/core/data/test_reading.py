@@ -3,14 +3,15 @@
 import contextlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certiset.core.data import suffixes
+from certiset.core.data import read_inputs, suffixes
 from certiset.core.data.formats import format_of, is_sandboxed
 from certiset.core.errors import DataError
-from tests.core.data.files import read, write
+from tests.core.data.files import X, Y, read, write
 
 HERE = [suffix for suffix in suffixes() if not is_sandboxed(format_of(f"d{suffix}"))]
 """read in this process, where a thousand damaged files take seconds; each other file starts a process"""
@@ -31,3 +32,11 @@ def test_noise_is_an_error_and_never_a_crash(
     file.write_bytes(content)
     with contextlib.suppress(DataError):
         read(file)
+
+
+@pytest.mark.parametrize("suffix", suffixes())
+def test_inputs_are_read_with_or_without_a_target(tmp_path: Path, suffix: str) -> None:
+    file = write(tmp_path, suffix)
+    assert np.array_equal(read_inputs(file), X)
+    all_columns = suffix != ".npz"
+    assert np.array_equal(read_inputs(file, "other"), np.column_stack([X, Y]) if all_columns else X)

@@ -247,9 +247,10 @@ def test_exit_code_2_for_a_wrong_key_and_wrong_arguments(shell: Shell, deploymen
     assert "CERTISET_KEY" in told_so
     assert "invalid choice" in shell("data-sets", code=2)
     assert "must be comma-separated numbers" in shell("predict", deployment.id("regression"), "--x", "a", code=2)
-    assert "neither .npz nor .csv" in shell("predict", deployment.id("regression"), "--file", "rows.txt", code=2)
+    predict = ("predict", deployment.id("regression"), "--file")
+    assert "rows.txt is not one of .csv, .json, .npz, .parquet" in shell(*predict, "rows.txt", code=2)
     (shell.folder / "empty.csv").write_text("a\n")
-    assert "no rows" in shell("predict", deployment.id("regression"), "--file", "empty.csv", code=2)
+    assert "no rows" in shell(*predict, "empty.csv", code=2)
 
 
 def test_exit_code_1_for_a_certificate_that_does_not_hold(shell: Shell) -> None:

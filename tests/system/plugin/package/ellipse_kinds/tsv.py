@@ -11,11 +11,11 @@ from certiset.core.data.limits import Limits
 from certiset.core.data.tables import Columns
 
 
-def read(file: Path, target: str, limits: Limits) -> tuple[NDArray[Any], NDArray[Any]]:
+def read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     with file.open() as stream:
         columns = Columns.of(stream.readline().split(), target, limits)
     table = np.loadtxt(file, delimiter="\t", skiprows=1, ndmin=2)
-    return table[:, columns.inputs], table[:, columns.targets]
+    return columns.split(table)
 
 
 TSV = FileFormat(name="TSV", suffixes=(".tsv",), summary="numbers with tabs between them", read=read)
