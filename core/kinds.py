@@ -3,6 +3,7 @@
 from importlib.metadata import entry_points
 
 from certiset.core import sandbox
+from certiset.core.confinement import Confinement
 
 GROUPS = ("certiset.scores", "certiset.sets", "certiset.formats")
 
@@ -22,4 +23,4 @@ def load_kinds() -> None:
 def check_kinds() -> None:
     """The same in a process of its own, for a worker, which must stay without PyTorch; quick if there are none."""
     if any(entry_points(group=group) for group in GROUPS):
-        sandbox.call(f"{__name__}:load_kinds", {}, limits=sandbox.ResourceLimits(), seconds=120.0)
+        sandbox.call(f"{__name__}:load_kinds", {}, confinement=Confinement(), seconds=120.0)

@@ -6,48 +6,27 @@ do to the service or the worker. `call` runs one function and brings its answer 
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core import confinement as confined
 from certiset.core.bounds.errors import BoundsError, TooFewPointsError
+from certiset.core.confinement import Confinement, scrubbed
 from certiset.core.errors import CertisetError
 
-_GRACE_SECONDS = 5
-
-
-@dataclass(frozen=True)
-class ResourceLimits:
-    memory: int | None = None
-    """bytes of address space"""
-    cpu_seconds: int | None = None
-
-    def apply(self) -> None:
-        """To this process, which also writes no core file; a limit that the system does not have is left out."""
-        try:
-            import resource  # noqa: PLC0415 (not on Windows)
-        except ImportError:
-            return
-        # A process that has used its CPU time is told so by SIGXCPU, and killed only if it goes on.
-        more = None if self.cpu_seconds is None else self.cpu_seconds + _GRACE_SECONDS
-        limits = {
-            resource.RLIMIT_CORE: (0, 0),
-            resource.RLIMIT_CPU: (self.cpu_seconds, more),
-            resource.RLIMIT_AS: (self.memory, self.memory),
-        }
-        for what, (soft, hard) in limits.items():
-            if soft is not None and hard is not None:
-                with contextlib.suppress(ValueError, OverflowError, OSError):
-                    resource.setrlimit(what, (soft, hard))
+_LONGEST_ANSWER = 2**22
+_LONGEST_MESSAGE = 2000
 
 
 class SandboxError(CertisetError, RuntimeError):
@@ -57,15 +36,27 @@ class SandboxError(CertisetError, RuntimeError):
 
 
 class Process:
-    """A Python process that runs one module, in a session of its own: it is killed with all that it started."""
+    """A confined Python process that runs one module, in a session of its own: it is killed with all that it started.
 
-    def __init__(self, module: str, *, environment: Mapping[str, str] | None = None, quiet: bool = False) -> None:
+    Without an ``environment`` it gets one without any setting or password.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        confinement: Confinement,
+        *,
+        environment: Mapping[str, str] | None = None,
+        quiet: bool = False,
+        descriptors: Sequence[int] = (),
+    ) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module],
+            [sys.executable, "-P", "-m", confined.__name__, confinement.to_json(), module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if quiet else None,
-            env=None if environment is None else dict(environment),
+            env=scrubbed(os.environ) if environment is None else dict(environment),
+            pass_fds=descriptors,
             # A Ctrl-C meant for whoever started it must not reach it first.
             start_new_session=True,
         )
@@ -114,13 +105,21 @@ class Returned:
     arrays: list[NDArray[Any]]
 
 
-def call(function: str, arguments: Mapping[str, Any], *, limits: ResourceLimits, seconds: float) -> Returned:
-    """Calls ``module:function`` with keyword arguments that JSON can carry, in a process of its own.
+def call(
+    function: str,
+    arguments: Mapping[str, Any],
+    *,
+    confinement: Confinement,
+    seconds: float,
+    most_bytes: int = 2**32,
+) -> Returned:
+    """Calls ``module:function`` with keyword arguments that JSON can carry, in a confined process of its own.
 
     The function returns a value for JSON, or a tuple of arrays. An error of certiset's that it raises is raised here,
-    of the same class; whatever else happens to the process is a `SandboxError`.
+    of the same class; whatever else happens to the process is a `SandboxError`. So are arrays of more than
+    ``most_bytes`` in all.
     """
-    process = Process(__name__, quiet=True)
+    process = Process(__name__, confinement, quiet=True)
     late = threading.Event()
 
     def expire() -> None:
@@ -131,12 +130,13 @@ def call(function: str, arguments: Mapping[str, Any], *, limits: ResourceLimits,
     timer.start()
     try:
         with contextlib.suppress(BrokenPipeError):
-            asked = {"function": function, "arguments": dict(arguments), "limits": asdict(limits)}
+            asked = {"function": function, "arguments": dict(arguments)}
             process.stdin.write(json.dumps(asked).encode())
             process.stdin.close()
-        answer = json.loads(process.stdout.readline())
-        arrays = [_received(process.stdout, dtype, shape) for dtype, shape in answer.get("arrays", [])]
-    except (ValueError, EOFError):
+        answer = json.loads(process.stdout.readline(_LONGEST_ANSWER))
+        arrays = _received(process.stdout, answer.get("arrays", []), most_bytes)
+    except (ValueError, EOFError, TypeError, AttributeError, RecursionError):
+        # The process may have been taken over: what it says need not make sense.
         if late.is_set():
             raise SandboxError(f"did not finish within {seconds:g} seconds") from None
         raise SandboxError(process.cause_of_death()) from None
@@ -144,14 +144,13 @@ def call(function: str, arguments: Mapping[str, Any], *, limits: ResourceLimits,
         timer.cancel()
         process.kill()
     if "error" in answer:
-        raise _error(**answer["error"])
+        raise _error(answer["error"])
     return Returned(answer.get("value"), arrays)
 
 
 def main() -> None:
     """The other side of `call`: one question on standard input, one answer on standard output."""
     asked = json.load(sys.stdin)
-    ResourceLimits(**asked["limits"]).apply()
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What libraries print must not garble the answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -173,19 +172,31 @@ def main() -> None:
     output.flush()
 
 
-def _received(stream: IO[bytes], dtype: str, shape: Sequence[int]) -> NDArray[Any]:
-    array: NDArray[Any] = np.empty(shape, dtype=np.dtype(dtype))
-    left = array.reshape(-1).data.cast("B")
-    while left:
-        count = stream.readinto(left)  # type: ignore[attr-defined]
-        if not count:
-            raise EOFError
-        left = left[count:]
-    return array
+def _received(stream: IO[bytes], described: Sequence[Sequence[Any]], most_bytes: int) -> list[NDArray[Any]]:
+    arrays: list[NDArray[Any]] = []
+    for name, shape in described:
+        dtype = np.dtype(str(name))
+        most_bytes -= dtype.itemsize * math.prod(shape)
+        if dtype.kind not in "biufS" or most_bytes < 0:
+            raise ValueError("an array of objects, or a larger one than was agreed")
+        array: NDArray[Any] = np.empty(shape, dtype=dtype)
+        left = array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
+        while left:
+            count = stream.readinto(left)  # type: ignore[attr-defined]
+            if not count:
+                raise EOFError
+            left = left[count:]
+        arrays.append(array)
+    return arrays
 
 
-def _error(codes: Sequence[str], message: str, field: str | None) -> CertisetError:
+def _error(told: Any) -> CertisetError:
     """Of the nearest class that is known on this side: a foreign kind may raise subclasses of its own."""
+    try:
+        codes, message = list(told["codes"]), str(told["message"])[:_LONGEST_MESSAGE]
+        field = None if told["field"] is None else str(told["field"])[:_LONGEST_MESSAGE]
+    except (TypeError, KeyError):
+        return SandboxError("gave an answer that makes no sense")
     known = {kind.code: kind for kind in reversed(list(_subclasses(CertisetError)))}
     kind = next((known[code] for code in codes if code in known), CertisetError)
     if kind is TooFewPointsError:

@@ -62,6 +62,12 @@ class Settings:
     """pause before the second attempt; doubles with each further attempt"""
     fit_seconds: float = 3600.0
     """time limit of one attempt"""
+    graph_bytes: int = 2 * 2**30
+    """address space of a process that runs a model's ONNX graph"""
+    graph_seconds: float = 10.0
+    """time limit of a graph for the rows of one call"""
+    graph_processes: int = 2
+    """processes for ONNX graphs per tenant, on each API process"""
     orphan_seconds: float = 3600.0
     """files that no record refers to are deleted once they are this old"""
 

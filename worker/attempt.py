@@ -149,4 +149,6 @@ class Attempt:
             manifest=calibration.manifest,
             options=calibration.options,
             device=self.slot.device,
+            graph_memory=self._settings.graph_bytes,
+            graph_seconds=self._settings.graph_seconds,
         )

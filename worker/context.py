@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from certiset.core.settings import Settings
 from certiset.core.store import Store
@@ -19,6 +20,9 @@ class WorkerContext:
     announce: Callable[[str], bool]
     sign: Callable[[FitResult], FitResult]
     """signs a certificate with the issuer's key, which the fitting process does not have"""
-    processes: FittingProcesses = field(default_factory=lambda: FittingProcesses(_JOBS_OF_A_PROCESS))
     stopping: threading.Event = field(default_factory=threading.Event)
     """set when the worker shuts down: running fits are requeued"""
+
+    @cached_property
+    def processes(self) -> FittingProcesses:
+        return FittingProcesses(_JOBS_OF_A_PROCESS, self.settings.artifacts)

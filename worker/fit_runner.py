@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from certiset.core.errors import CertisetError, StoppedError, StoreError, first_line
-from certiset.core.sandbox import ResourceLimits
+from certiset.core.graphs import GraphBlockedError, GraphDiedError
 from certiset.core.store.predictors import FitResult
 from certiset.worker.protocol import Failure, Job, line
 
@@ -29,8 +29,6 @@ REPORTS_OF_A_FIT = 300
 
 def main() -> None:
     answers = _own_output()
-    # A crash must not leave a core file that contains the data.
-    ResourceLimits().apply()
     _be_killed_first()
     jobs: SimpleQueue[Job] = SimpleQueue()
     stopped: set[str] = set()
@@ -47,10 +45,8 @@ def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
         return line("done", run(job, _Reports(answers), lambda: job.attempt in stopped))
     except StoppedError:
         return line("stopped", True)
-    except StoreError as error:
-        return line("failed", Failure(str(error), final=False))
     except CertisetError as error:
-        return line("failed", Failure(str(error), final=True))
+        return line("failed", Failure(str(error), final=not _may_succeed_later(error)))
     except MemoryError:
         return line("failed", Failure("The fit ran out of memory.", final=False))
     except Exception as error:
@@ -59,20 +55,30 @@ def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
         return line("failed", Failure(reason, final=False))
 
 
+def _may_succeed_later(error: CertisetError) -> bool:
+    """A store may be back; rows that have ended a graph's process would end the next one as well."""
+    return isinstance(error, StoreError) and not isinstance(error, GraphDiedError | GraphBlockedError)
+
+
 def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> FitResult:
     from safetensors.torch import load  # noqa: PLC0415
 
     from certiset.core.data import DatasetArrays  # noqa: PLC0415
     from certiset.core.fit import fit  # noqa: PLC0415
+    from certiset.core.graphs import GraphHost, GraphLimits  # noqa: PLC0415
     from certiset.core.jobs.fit_results import fit_result  # noqa: PLC0415
     from certiset.core.models import Model  # noqa: PLC0415
     from certiset.core.store.artifacts import Artifacts  # noqa: PLC0415
 
     artifacts = Artifacts(job.artifacts_url)
     data = DatasetArrays.from_bytes(artifacts.get(job.dataset_artifact))
-    model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)))
     options = {"device": job.device, **{k: v for k, v in job.options.items() if (k, v) != ("device", "auto")}}
-    predictor = fit(model, data.x, data.y, progress=progress, should_stop=should_stop, **options)
+    graphs = GraphHost(GraphLimits(memory=job.graph_memory, seconds=job.graph_seconds))
+    try:
+        model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)), graphs=graphs)
+        predictor = fit(model, data.x, data.y, progress=progress, should_stop=should_stop, **options)
+    finally:
+        graphs.close()
     if should_stop():
         raise StoppedError("The fit was asked to stop.")
     return fit_result(predictor, artifacts)

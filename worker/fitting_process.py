@@ -7,7 +7,9 @@ import queue
 import threading
 from typing import Any
 
+from certiset.core.confinement import Confinement, without_settings
 from certiset.core.sandbox import Process
+from certiset.core.store.artifacts import local_folder
 from certiset.worker.devices import Slot
 from certiset.worker.protocol import Job, line
 
@@ -19,9 +21,10 @@ class ProcessEndedError(Exception):
 
 
 class FittingProcess:
-    def __init__(self, slot: Slot) -> None:
+    def __init__(self, slot: Slot, artifacts_url: str) -> None:
         self.jobs = 0
-        self._process = Process(_RUNNER, environment={**os.environ, **slot.environment})
+        environment = {**without_settings(os.environ), **slot.environment}
+        self._process = Process(_RUNNER, _confinement(artifacts_url), environment=environment)
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -73,12 +76,21 @@ class FittingProcess:
         return ProcessEndedError(f"The fitting process {self._process.cause_of_death()}.")
 
 
+def _confinement(artifacts_url: str) -> Confinement:
+    """Artifacts, devices and, for a store elsewhere, the network: neither the signing key nor the database."""
+    folder = local_folder(artifacts_url)
+    if folder is None:
+        return Confinement(devices=True, network=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Confinement(devices=True, writable=(str(folder),))
+
+
 class FittingProcesses:
     """One process per device, reused so that its libraries are already loaded."""
 
-    def __init__(self, jobs_each: int) -> None:
+    def __init__(self, jobs_each: int, artifacts_url: str) -> None:
         """After ``jobs_each`` jobs a new process takes over, so that leaks cannot accumulate."""
-        self._jobs_each = jobs_each
+        self._jobs_each, self._artifacts_url = jobs_each, artifacts_url
         self._by_slot: dict[str, FittingProcess] = {}
 
     def get(self, slot: Slot) -> FittingProcess:
@@ -86,7 +98,7 @@ class FittingProcesses:
         process = self._by_slot.get(slot.name)
         if process is None or not process.alive or process.jobs >= self._jobs_each:
             self.drop(slot)
-            process = self._by_slot[slot.name] = FittingProcess(slot)
+            process = self._by_slot[slot.name] = FittingProcess(slot, self._artifacts_url)
         return process
 
     def drop(self, slot: Slot) -> None:

@@ -19,6 +19,10 @@ class Job:
     manifest: dict[str, Any]
     options: dict[str, Any]
     device: str
+    graph_memory: int
+    """bytes that a foreign graph may use"""
+    graph_seconds: float
+    """that it may take for some rows"""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,16 @@
 from certiset.core.data.dataset import DatasetArrays
 from certiset.core.data.formats import FORMATS, FileFormat, suffix_list, suffixes
 from certiset.core.data.limits import Limits
-from certiset.core.data.reading import read_dataset, read_inputs
+from certiset.core.data.reading import convert_dataset, read_dataset, read_inputs
 
-__all__ = ["FORMATS", "DatasetArrays", "FileFormat", "Limits", "read_dataset", "read_inputs", "suffix_list", "suffixes"]
+__all__ = [
+    "FORMATS",
+    "DatasetArrays",
+    "FileFormat",
+    "Limits",
+    "convert_dataset",
+    "read_dataset",
+    "read_inputs",
+    "suffix_list",
+    "suffixes",
+]

@@ -1,13 +1,15 @@
 """Checked arrays x and y, and their storage as a safetensors file."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certiset.core.data.arrays import check_dataset
 from certiset.core.errors import DamagedFileError
+
+YKind: TypeAlias = Literal["labels", "numbers", "vectors"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class DatasetArrays:
         return cls(*check_dataset(x, y))
 
     @property
-    def y_kind(self) -> Literal["labels", "numbers", "vectors"]:
+    def y_kind(self) -> YKind:
         """labels: whole numbers from 0 on, which may be classes."""
         if self.y.ndim == 2:
             return "vectors"

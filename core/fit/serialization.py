@@ -15,8 +15,9 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from certiset.core.certificate import Certificate
-from certiset.core.errors import CertisetError, DamagedFileError
+from certiset.core.errors import CertisetError, DamagedFileError, UnavailableError
 from certiset.core.fit.scorer import Scorer
+from certiset.core.graphs import GraphOpener
 from certiset.core.models import Model
 from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.scores import make_score
@@ -54,19 +55,31 @@ class Members:
         return members_sha256(self.theta, self.tau, scoring_description(self.scorer))
 
 
-def read_members(content: bytes, description: Mapping[str, Any], certificate: Certificate, *, source: str) -> Members:
-    """The members that the certificate was issued for; ``source`` is what an error calls the place they came from."""
+def read_members(
+    content: bytes,
+    description: Mapping[str, Any],
+    certificate: Certificate,
+    *,
+    source: str,
+    graphs: GraphOpener | None = None,
+) -> Members:
+    """The members that the certificate was issued for; ``source`` is what an error calls the place they came from.
+
+    A foreign graph runs in a process of ``graphs``, or in this one if there are none.
+    """
     try:
         tensors = load_tensors(content)
     except SafetensorError as error:
         raise DamagedFileError(f"{source} is damaged: {error}.") from None
     try:
         weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-        model = Model.from_manifest(description["manifest"], weights)
+        model = Model.from_manifest(description["manifest"], weights, graphs=graphs)
         scorer = _scorer(model, description["scoring"])
         theta, tau = tensors["members.theta"], tensors["members.tau"]
     except KeyError as error:
         raise DamagedFileError(f"{source} lacks {error}.") from None
+    except UnavailableError:
+        raise
     except (CertisetError, TypeError, AttributeError) as error:
         raise DamagedFileError(f"{source} is damaged: {error}") from None
     provenance = certificate.provenance

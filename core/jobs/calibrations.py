@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -14,6 +14,9 @@ from certiset.core.jobs.announcer import Announcer
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
 from certiset.core.store.store import Store
+
+if TYPE_CHECKING:
+    from certiset.core.graphs import GraphOpener
 
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 
@@ -40,6 +43,7 @@ def request_calibration(
     *,
     idempotency_key: str | None = None,
     announcer: Announcer,
+    graphs: "GraphOpener | None" = None,
 ) -> Calibration:
     """Queues a fit and tells the workers.
 
@@ -52,7 +56,7 @@ def request_calibration(
     with store.reading() as work:
         dataset = work.datasets.get(tenant, request.dataset_id)
         model = work.models.get(tenant, request.model_id)
-    options = _checked(store, request, dataset, model)
+    options = _checked(store, request, dataset, model, graphs)
     try:
         with store.writing() as work:
             # Looked up again: either may have been deleted while the data were checked.
@@ -105,15 +109,19 @@ def retry_calibration(store: Store, calibration_id: str, announcer: Announcer) -
     return record
 
 
-def _checked(store: Store, request: CalibrationRequest, dataset: Dataset, model: ModelRecord) -> dict[str, Any]:
+def _checked(
+    store: Store, request: CalibrationRequest, dataset: Dataset, model: ModelRecord, graphs: "GraphOpener | None"
+) -> dict[str, Any]:
     """All options, with the defaults for this model: those of a later version must not change a queued fit."""
     from safetensors.torch import load  # noqa: PLC0415 (PyTorch, which cancelling and retrying do not need)
 
     from certiset.core.fit import check  # noqa: PLC0415
+    from certiset.core.graphs import GraphHost  # noqa: PLC0415
     from certiset.core.models import Model  # noqa: PLC0415
 
     arrays = DatasetArrays.from_bytes(store.artifacts.get(dataset.artifact))
-    built = Model.from_manifest(model.manifest, load(store.artifacts.get(model.artifact)))
+    weights = load(store.artifacts.get(model.artifact))
+    built = Model.from_manifest(model.manifest, weights, graphs=graphs or GraphHost())
     try:
         _, plan = check(built, arrays.x, arrays.y, **request.to_json())
     except (DataError, TooFewPointsError) as error:

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from certiset.core.data import Limits, read_dataset
+from certiset.core.data import Limits, convert_dataset
 from certiset.core.errors import DataError
 from certiset.core.jobs.insert import insert_with_artifact
 from certiset.core.store.identifiers import new_id
@@ -27,31 +27,33 @@ def add_dataset(
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
 
-    def make() -> tuple[Dataset, bytes]:
-        limits = Limits(unpacked_bytes=store.settings.max_unpacked_bytes)
-        try:
-            arrays = read_dataset(file, filename, target, limits)
-        except DataError as error:
-            # The arrays and columns inside the file are no fields of the upload.
-            if error.field != "target":
-                error.field = "file"
-            raise
-        record = Dataset(
-            id=new_id("ds"),
-            tenant=tenant,
-            name=printable(name or Path(filename).stem, _LONGEST_NAME),
-            sha256=digest,
-            target=target,
-            rows=len(arrays.x),
-            x_shape=list(arrays.x.shape[1:]),
-            y_kind=arrays.y_kind,
-            bytes=file.stat().st_size,
-        )
-        return record, arrays.to_bytes()
+    limits = Limits(unpacked_bytes=store.settings.max_unpacked_bytes)
+    with store.scratch_file() as output:
 
-    return insert_with_artifact(
-        store,
-        lambda work: work.datasets.of_content(tenant, digest, target),
-        make,
-        lambda work, record: work.datasets.add(record),
-    )
+        def make() -> tuple[Dataset, Path]:
+            try:
+                found = convert_dataset(file, filename, target, limits, output)
+            except DataError as error:
+                # The arrays and columns inside the file are no fields of the upload.
+                if error.field != "target":
+                    error.field = "file"
+                raise
+            record = Dataset(
+                id=new_id("ds"),
+                tenant=tenant,
+                name=printable(name or Path(filename).stem, _LONGEST_NAME),
+                sha256=digest,
+                target=target,
+                rows=found.rows,
+                x_shape=found.x_shape,
+                y_kind=found.y_kind,
+                bytes=file.stat().st_size,
+            )
+            return record, output
+
+        return insert_with_artifact(
+            store,
+            lambda work: work.datasets.of_content(tenant, digest, target),
+            make,
+            lambda work, record: work.datasets.add(record),
+        )

@@ -1,6 +1,7 @@
 """Inserting a record that somebody else may be inserting at the same moment, and the artifact that it names."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from certiset.core.errors import DuplicateError
@@ -30,10 +31,10 @@ def insert_or_get(
 def insert_with_artifact(
     store: Store,
     find: Callable[[Transaction], Uploaded | None],
-    make: Callable[[], tuple[Uploaded, bytes]],
+    make: Callable[[], tuple[Uploaded, bytes | Path]],
     insert: Callable[[Transaction, Uploaded], Uploaded],
 ) -> tuple[Uploaded, bool]:
-    """The record of some content, and whether it is new; ``make`` gives a record and the bytes of its artifact."""
+    """The record of some content, and whether it is new; ``make`` gives a record and its artifact: bytes, or a file."""
     with store.reading() as work:
         known = find(work)
     if known is not None and store.artifacts.intact(known.artifact):

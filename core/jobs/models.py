@@ -1,6 +1,7 @@
 """From a manifest and weights to a model that is known to load."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from safetensors.torch import save
 
 from certiset.core.errors import ModelError
 from certiset.core.jobs.insert import insert_with_artifact
-from certiset.core.jobs.model_trial import try_model
+from certiset.core.jobs.model_conversion import convert_model
 from certiset.core.models import Manifest, Model
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.records import ModelRecord
@@ -16,6 +17,7 @@ from certiset.core.store.store import Store
 from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
+_SMALL_BYTES = 2**16
 _UPLOAD_FIELDS = {"manifest": "manifest", "weights": "weights", "onnx": "backbone"}
 """by what `Model.from_manifest` calls them"""
 
@@ -34,40 +36,50 @@ def add_model(
     backbone, the ONNX file.
     """
     try:
-        model = _built(manifest, weights, onnx)
+        described = Manifest.parse(manifest)
+        with _converted(store, described, weights, onnx) as (digest, content):
+
+            def make() -> tuple[ModelRecord, bytes | Path]:
+                record = ModelRecord(
+                    id=new_id("mod"),
+                    tenant=tenant,
+                    name=printable(described.name, _LONGEST_NAME),
+                    task=described.task,
+                    manifest=described.to_json(),
+                    sha256=digest,
+                    bytes=content.stat().st_size if isinstance(content, Path) else len(content),
+                )
+                return record, content
+
+            return insert_with_artifact(
+                store,
+                lambda work: work.models.of_content(tenant, digest),
+                make,
+                lambda work, record: work.models.add(record),
+            )
     except ModelError as error:
         error.field = _upload_field(error.field, weights, onnx)
         raise
-    described, digest = model.manifest, model.sha256
-
-    def make() -> tuple[ModelRecord, bytes]:
-        content = save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
-        record = ModelRecord(
-            id=new_id("mod"),
-            tenant=tenant,
-            name=printable(described.name, _LONGEST_NAME),
-            task=described.task,
-            manifest=described.to_json(),
-            sha256=digest,
-            bytes=len(content),
-        )
-        return record, content
-
-    return insert_with_artifact(
-        store,
-        lambda work: work.models.of_content(tenant, digest),
-        make,
-        lambda work, record: work.models.add(record),
-    )
 
 
-def _built(
-    manifest: Manifest | Mapping[str, Any] | str, weights: Path | Mapping[str, Any] | None, onnx: Path | None
-) -> Model:
-    described = Manifest.parse(manifest)
-    if described.backbone.needs_trial and not isinstance(weights, Mapping):
-        try_model(described.to_json(), weights, onnx)
-    return Model.from_manifest(described, weights, onnx=onnx)
+@contextmanager
+def _converted(
+    store: Store, manifest: Manifest, weights: Path | Mapping[str, Any] | None, onnx: Path | None
+) -> Iterator[tuple[str, bytes | Path]]:
+    """The model's SHA-256 and its tensors as they are stored.
+
+    Files are read in a confined process; arrays of our own, or a few numbers for a head, are not worth one.
+    """
+    if isinstance(weights, Mapping) or (manifest.backbone.is_quick and _is_small(weights)):
+        model = Model.from_manifest(manifest, weights, onnx=onnx)
+        yield model.sha256, save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
+        return
+    with store.scratch_file() as output:
+        yield convert_model(manifest.to_json(), weights, onnx, output, store.settings.max_upload_bytes), output
+
+
+def _is_small(weights: Path | None) -> bool:
+    return weights is None or weights.stat().st_size <= _SMALL_BYTES
 
 
 def _upload_field(field: str | None, weights: object, onnx: object) -> str:

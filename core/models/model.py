@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from certiset.core.errors import ModelError, first_line
+from certiset.core.graphs import GraphOpener
 from certiset.core.models.backbones import Backbone
 from certiset.core.models.heads import Head
 from certiset.core.models.manifest import Manifest
@@ -36,13 +37,17 @@ class Model:
         weights: str | Path | Mapping[str, Any] | None = None,
         *,
         onnx: str | Path | bytes | None = None,
+        graphs: GraphOpener | None = None,
     ) -> "Model":
-        """From a manifest and weights: a safetensors path, or a mapping of arrays; ``onnx`` is a path or the bytes."""
+        """From a manifest and weights: a safetensors path, or a mapping of arrays; ``onnx`` is a path or the bytes.
+
+        An ONNX graph runs in this process, or in a confined one of ``graphs``, for models of strangers.
+        """
         described = Manifest.parse(manifest)
         tensors = read_weights(weights)
         content = read_file(onnx, "onnx") if isinstance(onnx, str | Path) else onnx
         own = {name.removeprefix(_BACKBONE): value for name, value in tensors.items() if name.startswith(_BACKBONE)}
-        backbone = described.backbone.build(own, content)
+        backbone = described.backbone.build(own, content, graphs)
         try:
             probe = backbone.features(torch.zeros(2, *described.input_shape))
         except RuntimeError as error:

@@ -11,8 +11,10 @@ A file system's errors are raised as errors of certiset: `StoreFullError`, `Arti
 import contextlib
 import errno
 import hashlib
+import io
 import os
 import re
+import shutil
 import time
 import uuid
 from collections.abc import Iterator
@@ -46,6 +48,12 @@ class StoredFile:
     modified: float
 
 
+def local_folder(url: str) -> Path | None:
+    """The folder that an artifacts URL stands for; None if the store is elsewhere."""
+    file_system, root = fsspec.core.url_to_fs(url)
+    return Path(root) if isinstance(file_system, LocalFileSystem) else None
+
+
 class Artifacts:
     def __init__(self, url: str) -> None:
         try:
@@ -56,16 +64,19 @@ class Artifacts:
         # A remote store's library raises its own errors when the server is unavailable.
         self._failures: type[Exception] = OSError if self._is_local else Exception
 
-    def put(self, content: bytes) -> str:
-        """Stores the content and returns its name."""
-        name = hashlib.sha256(content).hexdigest()
+    def put(self, content: bytes | Path) -> str:
+        """Stores the content, bytes or a file's, and returns its name."""
+        name = _digest(content)
         temporary, final = f"{self._root}/tmp/{uuid.uuid4().hex}", self._path(name)
         try:
             with self._translated_errors("The artifact store cannot be written"):
                 if self._is_local:
                     _write_local(Path(temporary), Path(final), content)
                 else:
-                    self._fs.pipe_file(temporary, content)
+                    if isinstance(content, Path):
+                        self._fs.put_file(str(content), temporary)
+                    else:
+                        self._fs.pipe_file(temporary, content)
                     self._fs.mv(temporary, final)
         except BaseException:
             self._remove_quietly(temporary)
@@ -120,12 +131,16 @@ class Artifacts:
             return True
 
     def intact(self, name: str) -> bool:
-        """Whether the file exists and is what was written."""
-        try:
-            self.get(name)
-        except DamagedFileError:
-            return False
-        return True
+        """Whether the file exists and is what was written; read in pieces, however large it is."""
+        digest = hashlib.sha256()
+        with self._translated_errors("The artifact store cannot be read"):
+            try:
+                with self._fs.open(self._path(name), "rb") as stream:
+                    while piece := stream.read(_PIECE):
+                        digest.update(piece)
+            except FileNotFoundError:
+                return False
+        return digest.hexdigest() == name
 
     def ping(self) -> None:
         """Raises unless files can be written and read back."""
@@ -169,14 +184,21 @@ class Artifacts:
             raise ArtifactsUnavailableError(f"{failure}: {reason}.") from error
 
 
-def _write_local(temporary: Path, final: Path, content: bytes) -> None:
+def _digest(content: bytes | Path) -> str:
+    if isinstance(content, bytes):
+        return hashlib.sha256(content).hexdigest()
+    with content.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _write_local(temporary: Path, final: Path, content: bytes | Path) -> None:
     temporary.parent.mkdir(parents=True, exist_ok=True)
     if not final.parent.exists():
         final.parent.mkdir(parents=True, exist_ok=True)
         _sync_folder(final.parent.parent)
     with temporary.open("xb") as stream:
-        for start in range(0, len(content), _PIECE):
-            stream.write(content[start : start + _PIECE])
+        with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source:
+            shutil.copyfileobj(source, stream, _PIECE)
         stream.flush()
         os.fsync(stream.fileno())
     temporary.rename(final)

@@ -1,7 +1,9 @@
 """The whole store behind one name: a transaction with all repositories, and the artifact files."""
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sqlalchemy.orm import Session
 
@@ -67,6 +69,14 @@ class Store:
     def writing(self) -> Iterator[Transaction]:
         with self.database.writing() as session:
             yield Transaction(session, self.settings)
+
+    @contextmanager
+    def scratch_file(self) -> Iterator[Path]:
+        """An empty file on the deployment's disk, for as long as the block lasts."""
+        folder = self.settings.home / "uploads"
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-") as file:
+            yield Path(file.name)
 
     def close(self) -> None:
         self.database.close()

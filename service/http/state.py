@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from celery import Celery
 
 from certiset.core.certificate.signing import Signer
+from certiset.core.graphs import GraphHost, GraphLimits
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.settings import Settings
 from certiset.core.store import Store
@@ -31,6 +32,8 @@ class Service:
     readiness: Readiness
     metrics: Metrics
     inference: InferenceThreads
+    graphs: GraphHost
+    """the processes of strangers' models"""
     predictors: PredictorCache
     prediction_ids: PredictionIds
     sets: SetServer
@@ -50,7 +53,11 @@ class Service:
             store.close()
             raise
         announcer, metrics = Announcer.connect(settings, Celery), Metrics()
-        predictors = PredictorCache(store, settings.cache_bytes, inference)
+        graphs = GraphHost(
+            GraphLimits(memory=settings.graph_bytes, seconds=settings.graph_seconds),
+            of_one_owner=settings.graph_processes,
+        )
+        predictors = PredictorCache(store, settings.cache_bytes, inference, graphs)
         prediction_ids = PredictionIds(derive(secret, "prediction ids"))
         return cls(
             settings=settings,
@@ -62,6 +69,7 @@ class Service:
             readiness=Readiness(store, announcer),
             metrics=metrics,
             inference=inference,
+            graphs=graphs,
             predictors=predictors,
             prediction_ids=prediction_ids,
             sets=SetServer(predictors, inference, prediction_ids, settings.max_predict_rows, metrics.rows.inc),
@@ -71,5 +79,6 @@ class Service:
 
     def close(self) -> None:
         self.inference.close()
+        self.graphs.close()
         self.announcer.close()
         self.store.close()

@@ -15,6 +15,7 @@ from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.fit import Predictor
 from certiset.core.fit.predictor import make_predictor
 from certiset.core.fit.serialization import read_members
+from certiset.core.graphs import GraphHost
 from certiset.core.jobs.views import certificate_status
 from certiset.core.resources import Promise
 from certiset.core.store import Store
@@ -79,8 +80,8 @@ def best_member(certificate: Certificate) -> int:
 class PredictorCache:
     """Used from the event loop alone."""
 
-    def __init__(self, store: Store, cache_bytes: int, inference: InferenceThreads) -> None:
-        self._store, self._cache_bytes, self._inference = store, cache_bytes, inference
+    def __init__(self, store: Store, cache_bytes: int, inference: InferenceThreads, graphs: GraphHost) -> None:
+        self._store, self._cache_bytes, self._inference, self._graphs = store, cache_bytes, inference, graphs
         self._ready: OrderedDict[tuple[str, str], CachedPredictor] = OrderedDict()
         self._loading: dict[tuple[str, str], asyncio.Task[CachedPredictor]] = {}
         self._refreshing: set[asyncio.Task[None]] = set()
@@ -125,7 +126,7 @@ class PredictorCache:
         content = self._store.artifacts.get(record.artifact)
         certificate = Certificate.from_json(document)
         source = f"The stored file {record.artifact}"
-        members = read_members(content, record.description, certificate, source=source)
+        members = read_members(content, record.description, certificate, source=source, graphs=self._graphs.of(tenant))
         predictor = make_predictor(members, certificate, self._inference.device_for(id))
         contradicted = monitor.contradicted_at is not None
         return CachedPredictor(tenant, id, predictor, len(content), record.serve, contradicted)

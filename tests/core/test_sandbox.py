@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from certiset.core.confinement import Confinement
 from certiset.core.errors import DataError, ModelError
-from certiset.core.sandbox import ResourceLimits, Returned, SandboxError, call
+from certiset.core.sandbox import Returned, SandboxError, call
 
 pytest.importorskip("resource", reason="limits of this kind are not known on Windows")
 
@@ -56,16 +57,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
 
     def run(function: str, *, seconds: float = 60, cpu_seconds: int = 30, **given: object) -> Returned:
-        limits = ResourceLimits(memory=2**31, cpu_seconds=cpu_seconds)
-        return call(f"hostile:{function}", given, limits=limits, seconds=seconds)
+        confinement = Confinement(memory=2**31, cpu_seconds=cpu_seconds)
+        return call(f"hostile:{function}", given, confinement=confinement, seconds=seconds)
 
     return run
 
 
 def confined(code: str, memory: int = 2**30, seconds: int = 5) -> "subprocess.CompletedProcess[str]":
     program = (
-        "from certiset.core.sandbox import ResourceLimits\n"
-        f"ResourceLimits(memory={memory}, cpu_seconds={seconds}).apply()\n{textwrap.dedent(code)}"
+        "from certiset.core.confinement import Confinement\n"
+        f"Confinement(memory={memory}, cpu_seconds={seconds}).limit()\n{textwrap.dedent(code)}"
     )
     return subprocess.run(
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60, check=False

@@ -16,12 +16,13 @@ from tests.servers import wait_until
 from tests.worker.deployment import alive
 
 SLOT = Slot("cpu", "cpu", {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""})
-JOB = Job("word", "memory://", "0" * 64, "0" * 64, {}, {}, "cpu")
+ARTIFACTS = "memory://"
+JOB = Job("word", "memory://", "0" * 64, "0" * 64, {}, {}, "cpu", graph_memory=2**31, graph_seconds=10)
 
 
 @pytest.fixture
 def process() -> Iterator[FittingProcess]:
-    started = FittingProcess(SLOT)
+    started = FittingProcess(SLOT, ARTIFACTS)
     yield started
     started.kill()
 
@@ -75,7 +76,7 @@ def test_it_writes_no_core_file(process: FittingProcess) -> None:
 
 
 def test_each_device_has_one_process_until_it_has_done_its_jobs() -> None:
-    processes = FittingProcesses(jobs_each=1)
+    processes = FittingProcesses(jobs_each=1, artifacts_url=ARTIFACTS)
     first = processes.get(SLOT)
     assert processes.get(SLOT) is first
     first.start(JOB)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from torch import Tensor
 
+from certiset.core.graphs import GraphOpener
 from certiset.core.models.fields import check_known, text
 
 
@@ -29,8 +30,8 @@ class BackboneSpec(ABC):
     kind: ClassVar[str]
     is_quick: ClassVar[bool] = False
     """whether a few inputs take so little time that a server computes them between two requests"""
-    needs_trial: ClassVar[bool] = True
-    """whether a stranger's files can make it take memory or time without end, so that it is first built in a sandbox"""
+    is_foreign: ClassVar[bool] = False
+    """whether it is a program that came with the model, and not our own code"""
 
     name: str | None = None
 
@@ -44,5 +45,8 @@ class BackboneSpec(ABC):
         return {"kind": self.kind} | ({"name": self.name} if self.name else {})
 
     @abstractmethod
-    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None) -> Backbone:
-        """From the tensors of the weights file, named without the ``backbone.`` in front, and an ONNX file."""
+    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None, graphs: GraphOpener | None) -> Backbone:
+        """From the tensors of the weights file, named without the ``backbone.`` in front, and an ONNX file.
+
+        A foreign graph runs in a process of ``graphs``, or in this one if there are none.
+        """

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
+from certiset.core.graphs import GraphOpener
 from certiset.core.models.backbones.base import Backbone, BackboneSpec
 from certiset.core.models.backbones.module import ModuleBackbone
 
@@ -11,7 +12,7 @@ from certiset.core.models.backbones.module import ModuleBackbone
 class Lenet5Spec(BackboneSpec):
     kind = "lenet5"
 
-    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None) -> Backbone:
+    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None, graphs: GraphOpener | None) -> Backbone:
         return ModuleBackbone(lenet5(), weights)
 
 

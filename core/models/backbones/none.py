@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
+from certiset.core.graphs import GraphOpener
 from certiset.core.models.backbones.base import Backbone, BackboneSpec
 
 
 class NoneSpec(BackboneSpec):
     kind = "none"
     is_quick = True
-    needs_trial = False
 
-    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None) -> Backbone:
+    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None, graphs: GraphOpener | None) -> Backbone:
         return _Identity()
 
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from certiset.core.graphs import GraphOpener
 from certiset.core.models.backbones.base import Backbone, BackboneSpec
 from certiset.core.models.backbones.module import ModuleBackbone
 from certiset.core.models.fields import refuse
@@ -20,7 +21,7 @@ class TorchvisionSpec(BackboneSpec):
             refuse("backbone.name", "backbone.name must name a torchvision model, such as resnet18.")
         return super().parse(fields)
 
-    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None) -> Backbone:
+    def build(self, weights: Mapping[str, Tensor], onnx: bytes | None, graphs: GraphOpener | None) -> Backbone:
         name = str(self.name)
         if _expected(name) != {key: value.shape for key, value in weights.items()}:
             refuse("backbone.name", f"The backbone's weights do not fit torchvision's {name}.")

@@ -39,7 +39,10 @@ async def create_calibration(
     record = await run_sync(calibrations.find_requested, service.store, caller.tenant, body, idempotency_key)
     if record is None:
         request = partial(
-            calibrations.request_calibration, idempotency_key=idempotency_key, announcer=service.announcer
+            calibrations.request_calibration,
+            idempotency_key=idempotency_key,
+            announcer=service.announcer,
+            graphs=service.graphs.of(caller.tenant),
         )
         record = await run_sync(request, service.store, caller.tenant, body, limiter=_CHECKS)
     response.headers["Location"] = f"/calibrations/{record.id}"

@@ -15,7 +15,7 @@ def linear(external: bool = False) -> bytes:
         tensor.data_location = TensorProto.EXTERNAL
         tensor.external_data.add(key="location", value="../../../etc/passwd")
     node = helper.make_node("MatMul", ["x", "W"], ["y"])
-    return _file([node], ["rows", 4], ["rows", 3], [tensor])
+    return file([node], ["rows", 4], ["rows", 3], [tensor])
 
 
 def greedy() -> bytes:
@@ -26,7 +26,7 @@ def greedy() -> bytes:
         helper.make_node("ReduceSum", ["zeros"], ["sum"], keepdims=0),
         helper.make_node("Add", ["x", "sum"], ["y"]),
     ]
-    return _file(nodes, ["rows", 4], ["rows", 4], [shape])
+    return file(nodes, ["rows", 4], ["rows", 4], [shape])
 
 
 def endless() -> bytes:
@@ -47,10 +47,10 @@ def endless() -> bytes:
         ],
     )
     node = helper.make_node("Loop", ["turns", "go_on", "x"], ["y"], body=body)
-    return _file([node], ["rows", 4], ["rows", 4], [turns, go_on])
+    return file([node], ["rows", 4], ["rows", 4], [turns, go_on])
 
 
-def _file(nodes: list[onnx.NodeProto], x: list[str | int], y: list[str | int], given: list[onnx.TensorProto]) -> bytes:
+def file(nodes: list[onnx.NodeProto], x: list[str | int], y: list[str | int], given: list[onnx.TensorProto]) -> bytes:
     graph = helper.make_graph(
         nodes,
         "graph",

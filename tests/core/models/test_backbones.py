@@ -92,10 +92,6 @@ class BackboneLaws:
         again = Model.from_manifest(model.manifest.to_json(), model.tensors())
         assert again.sha256 == model.sha256 == self.model().sha256
 
-    def test_only_what_costs_nothing_goes_untried(self) -> None:
-        spec = Manifest.parse(self.manifest()).backbone
-        assert spec.needs_trial or spec.is_quick
-
 
 class TestNone(BackboneLaws):
     section: ClassVar[dict[str, Any]] = {"kind": "none"}
@@ -105,10 +101,9 @@ class TestNone(BackboneLaws):
     def expected(self, x: Tensor) -> Tensor:
         return x.flatten(1)
 
-    def test_it_is_quick_and_needs_no_trial(self) -> None:
-        assert BACKBONES["none"].is_quick
-        assert not BACKBONES["none"].needs_trial
-        assert [kind for kind in BACKBONES if BACKBONES[kind].is_quick or not BACKBONES[kind].needs_trial] == ["none"]
+    def test_it_alone_is_quick_and_only_graphs_are_foreign(self) -> None:
+        assert [kind for kind in BACKBONES if BACKBONES[kind].is_quick] == ["none"]
+        assert [kind for kind in BACKBONES if BACKBONES[kind].is_foreign] == ["onnx"]
 
 
 class TestOnnx(BackboneLaws):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certiset.core.errors import DataError, NotFoundError
 from certiset.core.fit import Predictor, fit
+from certiset.core.graphs import GraphHost
 from certiset.core.settings import Settings
 from certiset.core.store import Store
 from certiset.service.serving.inference import BusyError, InferenceThread, InferenceThreads
@@ -135,11 +136,11 @@ def test_a_predictor_is_loaded_once_however_many_ask_and_the_least_used_goes(
 
     async def ask() -> None:
         inference = InferenceThreads.on("cpu", 1000)
-        cache = PredictorCache(store, 10**9, inference)
+        cache = PredictorCache(store, 10**9, inference, GraphHost())
         found = await asyncio.gather(*(cache.get("ada", ids[0]) for _ in range(20)))
         assert loads == [ids[0]]
         assert len({id(one) for one in found}) == 1
-        small = PredictorCache(store, int(2.5 * found[0].memory), inference)
+        small = PredictorCache(store, int(2.5 * found[0].memory), inference, GraphHost())
         for id_ in (ids[0], ids[1], ids[0], ids[2]):
             await small.get("ada", id_)
         loads.clear()

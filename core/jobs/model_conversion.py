@@ -1,0 +1,58 @@
+"""Building a stranger's model for the first time, confined: a small file can ask for terabytes, or loop, or crash."""
+
+from pathlib import Path
+from typing import Any
+
+from certiset.core import sandbox
+from certiset.core.confinement import Confinement
+from certiset.core.errors import ModelError
+
+_SECONDS = 60
+_MEMORY = 6 * 2**30
+_ROOM = 2**20
+"""bytes of a file beside its tensors"""
+
+
+def convert_model(manifest: dict[str, Any], weights: Path | None, onnx: Path | None, output: Path, largest: int) -> str:
+    """Writes the model's tensors to ``output``, as they are stored, and returns the model's SHA-256.
+
+    Raises `ModelError` if it cannot be built within the limits, or has more than ``largest`` bytes then.
+    """
+    files = {"weights": weights and str(weights.absolute()), "onnx": onnx and str(onnx.absolute())}
+    confinement = Confinement(
+        memory=_MEMORY,
+        cpu_seconds=_SECONDS,
+        largest_file=largest + _ROOM,
+        niceness=5,
+        readable=tuple(file for file in files.values() if file),
+        writable=(str(output.absolute()),),
+    )
+    try:
+        return str(
+            sandbox.call(
+                f"{__name__}:{write_model.__name__}",
+                {"manifest": manifest, **files, "output": str(output.absolute()), "largest": largest},
+                confinement=confinement,
+                seconds=_SECONDS,
+            ).value
+        )
+    except sandbox.SandboxError as error:
+        raise ModelError(
+            f"The model could not be run on a test input, with at most {_MEMORY // 2**30} GiB and {_SECONDS} seconds: "
+            f"its process {error}."
+        ) from error
+
+
+def write_model(manifest: dict[str, Any], weights: str | None, onnx: str | None, output: str, largest: int) -> str:
+    """This runs confined."""
+    from safetensors.torch import save  # noqa: PLC0415 (PyTorch is loaded within the limits)
+
+    from certiset.core.models import Model  # noqa: PLC0415
+
+    model = Model.from_manifest(manifest, weights, onnx=onnx)
+    tensors = {name: tensor.contiguous() for name, tensor in model.tensors().items()}
+    size = sum(tensor.nbytes for tensor in tensors.values())
+    if size > largest:
+        raise ModelError(f"The model has {size:,} bytes as 32-bit floats, and at most {largest:,} are accepted.")
+    Path(output).write_bytes(save(tensors))
+    return model.sha256
