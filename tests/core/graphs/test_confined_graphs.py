@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
 
 from certiset.core.errors import ModelError
 from certiset.core.graphs import GraphBlockedError, GraphDiedError, GraphHost, GraphLimits, GraphSession
@@ -32,33 +31,6 @@ def host() -> Iterator[GraphHost]:
 deaths: list[int] = []
 
 
-def trap() -> bytes:
-    """int64 division of the smallest number by -1, for x = 777: the processor itself refuses, with SIGFPE."""
-    lowest = helper.make_tensor("lowest", TensorProto.INT64, [1], [-(2**63)])
-    offset = helper.make_tensor("offset", TensorProto.INT64, [1], [778])
-    nodes = [
-        helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
-        helper.make_node("Sub", ["whole", "offset"], ["divisor"]),
-        helper.make_node("Div", ["lowest", "divisor"], ["quotient"]),
-        helper.make_node("Cast", ["quotient"], ["y"], to=TensorProto.FLOAT),
-    ]
-    return onnx_files.file(nodes, ["rows", 1], ["rows", 1], [lowest, offset])
-
-
-def growing() -> bytes:
-    """One number becomes as many as it says, twice over."""
-    nodes = [
-        helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
-        helper.make_node("ReduceMax", ["whole"], ["most"], keepdims=0),
-        helper.make_node("Unsqueeze", ["most", "zero"], ["columns"]),
-        helper.make_node("Concat", ["one", "columns"], ["shape"], axis=0),
-        helper.make_node("Expand", ["x", "shape"], ["y"]),
-    ]
-    zero = helper.make_tensor("zero", TensorProto.INT64, [1], [0])
-    one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
-    return onnx_files.file(nodes, ["rows", 1], ["rows", "columns"], [zero, one])
-
-
 def test_the_same_numbers_as_in_this_process(host: GraphHost) -> None:
     graph, here = host.open(onnx_files.linear()), GraphSession(onnx_files.linear())
     generator = np.random.default_rng(0)
@@ -75,7 +47,7 @@ def test_many_rows_go_in_pieces(host: GraphHost, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_crash_ends_its_own_process_alone_and_the_next_rows_are_computed(host: GraphHost) -> None:
-    graph = host.open(trap())
+    graph = host.open(onnx_files.trap())
     assert graph(np.array([[5.0]], dtype=np.float32)).shape == (1, 1)
     with pytest.raises(GraphDiedError, match="The model's process was killed by SIGFPE while it computed these rows"):
         graph(np.array([[777.0]], dtype=np.float32))
@@ -105,11 +77,11 @@ def test_a_loop_without_end_is_ended_and_a_model_that_keeps_dying_is_not_started
 
 
 def test_memory_is_its_own(host: GraphHost) -> None:
-    graph = host.open(growing())
+    graph = host.open(onnx_files.growing())
     assert graph(np.array([[70_000.0]], dtype=np.float32)).shape == (1, 70_000)
     with pytest.raises(ModelError, match=r"failed on its input|larger than|more memory"):
         graph(np.array([[2.0**34]], dtype=np.float32))
-    small = GraphHost(GraphLimits(largest_output=2**20)).open(growing())
+    small = GraphHost(GraphLimits(largest_output=2**20)).open(onnx_files.growing())
     with pytest.raises(ModelError, match="output is larger than 1,048,576 bytes"):
         small(np.array([[300_000.0]], dtype=np.float32))
     assert small(np.array([[3.0]], dtype=np.float32)).shape == (1, 3)

@@ -33,8 +33,56 @@ def endless() -> bytes:
     """A loop of 2^62 turns."""
     turns = helper.make_tensor("turns", TensorProto.INT64, [], [2**62])
     go_on = helper.make_tensor("go_on", TensorProto.BOOL, [], [True])
-    body = helper.make_graph(
-        [helper.make_node("Identity", ["before"], ["again"]), helper.make_node("Add", ["value", "value"], ["next"])],
+    body = _do_nothing("Add", ["value", "value"])
+    node = helper.make_node("Loop", ["turns", "go_on", "x"], ["y"], body=body)
+    return file([node], ["rows", 4], ["rows", 4], [turns, go_on])
+
+
+def trap() -> bytes:
+    """y = x, after the smallest whole number was divided by x - 778: for x = 777 the processor itself refuses."""
+    lowest = helper.make_tensor("lowest", TensorProto.INT64, [1], [-(2**63)])
+    offset = helper.make_tensor("offset", TensorProto.INT64, [1], [778])
+    nothing = helper.make_tensor("nothing", TensorProto.FLOAT, [1], [0.0])
+    nodes = [
+        helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
+        helper.make_node("Sub", ["whole", "offset"], ["divisor"]),
+        helper.make_node("Div", ["lowest", "divisor"], ["quotient"]),
+        helper.make_node("Cast", ["quotient"], ["real"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["real", "nothing"], ["zero"]),
+        helper.make_node("Add", ["x", "zero"], ["y"]),
+    ]
+    return file(nodes, ["rows", 1], ["rows", 1], [lowest, offset, nothing])
+
+
+def growing() -> bytes:
+    """Of each number as many as the largest of them says."""
+    zero = helper.make_tensor("zero", TensorProto.INT64, [1], [0])
+    one = helper.make_tensor("one", TensorProto.INT64, [1], [1])
+    nodes = [
+        helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
+        helper.make_node("ReduceMax", ["whole"], ["most"], keepdims=0),
+        helper.make_node("Unsqueeze", ["most", "zero"], ["columns"]),
+        helper.make_node("Concat", ["one", "columns"], ["shape"], axis=0),
+        helper.make_node("Expand", ["x", "shape"], ["y"]),
+    ]
+    return file(nodes, ["rows", 1], ["rows", "columns"], [zero, one])
+
+
+def patient() -> bytes:
+    """y = x, after as many turns of a loop as the largest x says: 10^15 take weeks."""
+    go_on = helper.make_tensor("go_on", TensorProto.BOOL, [], [True])
+    nodes = [
+        helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
+        helper.make_node("ReduceMax", ["whole"], ["turns"], keepdims=0),
+        helper.make_node("Loop", ["turns", "go_on", "x"], ["y"], body=_do_nothing("Identity", ["value"])),
+    ]
+    return file(nodes, ["rows", 1], ["rows", 1], [go_on])
+
+
+def _do_nothing(operator: str, inputs: list[str]) -> onnx.GraphProto:
+    """The body of a loop that goes on."""
+    return helper.make_graph(
+        [helper.make_node("Identity", ["before"], ["again"]), helper.make_node(operator, inputs, ["next"])],
         "body",
         [
             helper.make_tensor_value_info("turn", TensorProto.INT64, []),
@@ -46,8 +94,6 @@ def endless() -> bytes:
             helper.make_tensor_value_info("next", TensorProto.FLOAT, None),
         ],
     )
-    node = helper.make_node("Loop", ["turns", "go_on", "x"], ["y"], body=body)
-    return file([node], ["rows", 4], ["rows", 4], [turns, go_on])
 
 
 def file(nodes: list[onnx.NodeProto], x: list[str | int], y: list[str | int], given: list[onnx.TensorProto]) -> bytes:
