@@ -1,4 +1,4 @@
-"""Removes files that no record refers to: leftovers of killed processes, and the data of deleted datasets."""
+"""Removes files that no record refers to: leftovers of killed processes, and what was deleted."""
 
 import time
 
@@ -44,7 +44,7 @@ def _named(session: Session) -> set[str]:
             union(
                 select(Dataset.artifact),
                 select(ModelRecord.artifact),
-                select(PredictorRecord.artifact),
+                select(PredictorRecord.artifact).where(PredictorRecord.withdrawn_at.is_(None)),
                 select(Calibration.dataset_artifact).where(active),
                 select(Calibration.model_artifact).where(active),
             )
