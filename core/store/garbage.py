@@ -1,6 +1,7 @@
 """Removes files that no record refers to: leftovers of killed processes, and what was deleted."""
 
 import time
+from collections.abc import Iterable
 
 from sqlalchemy import select, union
 from sqlalchemy.orm import Session
@@ -35,6 +36,13 @@ def discard_unnamed(store: Store, name: str, older_than: float) -> bool:
         if name in _named(session):
             return False
     return store.artifacts.discard(store.artifacts.file(name), older_than)
+
+
+def discard_all_unnamed(store: Store, names: Iterable[str], older_than: float) -> int:
+    """The same for many files; returns how many were removed."""
+    with store.database.reading() as session:
+        named = _named(session)
+    return sum(store.artifacts.discard(store.artifacts.file(name), older_than) for name in sorted({*names} - named))
 
 
 def _named(session: Session) -> set[str]:

@@ -48,6 +48,11 @@ class Tenants:
         record.quotas = {key: value for key, value in merged.items() if value is not None}
         return Amounts.allowed(self._settings, record.quotas)
 
+    def begin_erasing(self, name: str) -> None:
+        """From now on nothing is added."""
+        self.lock(name)
+        self._session.execute(update(TenantRecord).where(TenantRecord.name == name).values(erasing_since=now()))
+
     def usage(self, name: str) -> Amounts:
         dataset, model, predictor = Dataset, ModelRecord, PredictorRecord
         data = self._totals(select(func.count(), func.sum(dataset.stored_bytes), func.sum(dataset.rows)), dataset, name)

@@ -152,7 +152,7 @@ def test_a_job_that_always_crashes_fails_after_three_attempts_with_a_reason(runn
 
 
 def test_a_job_over_its_time_limit_fails_at_once_and_is_not_tried_again(deployment: Deployment) -> None:
-    deployment.start_worker(certiset_fit_seconds=1.5)
+    deployment.start_worker(certiset_fit_seconds=1.5, certiset_lease_seconds=30)
     ended = deployment.wait(deployment.submit(ENDLESS))
     assert (ended.status, ended.attempts) == ("failed", 1)
     assert ended.error is not None
