@@ -20,14 +20,17 @@ __all__ = [
     "DuplicateError",
     "FieldError",
     "FileKindError",
+    "LargerThanQuotaError",
     "ModelError",
     "NotFoundError",
     "OptionError",
+    "QuotaExceededError",
     "SettingsError",
     "StoppedError",
     "StoreError",
     "StoreFullError",
     "UnavailableError",
+    "WithdrawnError",
     "first_line",
 ]
 
@@ -91,6 +94,24 @@ class NotFoundError(CertisetError, LookupError):
     """There is no such record, or it belongs to another tenant."""
 
     code = "not_found"
+
+
+class WithdrawnError(NotFoundError):
+    """There was such a predictor, and its owner has deleted it."""
+
+    code = "withdrawn"
+
+
+class QuotaExceededError(CertisetError, RuntimeError):
+    """The tenant has as much as it may have: something must be deleted, or end, first."""
+
+    code = "quota_exceeded"
+
+
+class LargerThanQuotaError(QuotaExceededError):
+    """One object is larger than all that the tenant may have."""
+
+    code = "larger_than_quota"
 
 
 class ConflictError(CertisetError, RuntimeError):

@@ -14,7 +14,9 @@ FINISHED: tuple[CalibrationStatus, ...] = ("succeeded", "failed", "cancelled")
 Task: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["classification", "regression"]})]
 TruthKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["labels", "numbers", "vectors"]})]
 Serving: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["random", "best"]})]
-CertificateStatus: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["consistent", "contradicted"]})]
+CertificateStatus: TypeAlias = Annotated[
+    str, Field(json_schema_extra={"enum": ["consistent", "contradicted", "withdrawn"]})
+]
 GuaranteeName: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["per_draw", "posterior"]})]
 KeyAlgorithm: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ed25519"]})]
 
@@ -167,7 +169,7 @@ class Verification(Resource):
     valid: bool
     """whether the numbers follow from each other and the service's key has signed them"""
     status: CertificateStatus
-    """what reported outcomes say about the certificate"""
+    """what reported outcomes say about the certificate, or that its predictor was deleted"""
     checks: tuple[Check, ...]
 
 
@@ -175,6 +177,35 @@ class PublicKey(Resource):
     algorithm: KeyAlgorithm
     public_key: str
     """base64"""
+
+
+class Limits(Resource):
+    """What a tenant may have; null where there is no limit."""
+
+    bytes: int | None
+    rows: int | None
+    datasets: int | None
+    models: int | None
+    predictors: int | None
+    queued_jobs: int | None
+    running_jobs: int | None
+    """further ones wait"""
+
+
+class Usage(Resource):
+    """What a tenant has, and may have."""
+
+    tenant: str
+    bytes: int
+    """of its stored data, models and predictors"""
+    rows: int
+    """of all its data sets"""
+    datasets: int
+    models: int
+    predictors: int
+    queued_jobs: int
+    running_jobs: int
+    limits: Limits
 
 
 class Ready(Resource):

@@ -10,6 +10,7 @@ from certiset.core.errors import SettingsError
 
 PREFIX = "CERTISET_"
 _MAY_BE_ZERO = ("threads", "rate_limit")
+_QUOTA = "quota_"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Settings:
     retry_seconds: float = 5.0
     """pause before the second attempt; doubles with each further attempt"""
     fit_seconds: float = 3600.0
-    """time limit of one attempt"""
+    """time limit of a fit, which then fails and is not tried again"""
     graph_bytes: int = 2 * 2**30
     """address space of a process that runs a model's ONNX graph"""
     graph_seconds: float = 10.0
@@ -70,6 +71,20 @@ class Settings:
     """processes for ONNX graphs per tenant, on each API process"""
     orphan_seconds: float = 3600.0
     """files that no record refers to are deleted once they are this old"""
+    quota_bytes: int = 2**38
+    """bytes that the stored data, models and predictors of one tenant may have; 0: no limit, as for all quotas"""
+    quota_rows: int = 10**9
+    """rows of all data sets of one tenant"""
+    quota_datasets: int = 10_000
+    """data sets of one tenant"""
+    quota_models: int = 10_000
+    """models of one tenant"""
+    quota_predictors: int = 10_000
+    """predictors of one tenant"""
+    quota_queued_jobs: int = 1000
+    """calibrations of one tenant that may wait for a worker"""
+    quota_running_jobs: int = 0
+    """calibrations of one tenant that run at the same time; further ones wait"""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
@@ -90,7 +105,7 @@ class Settings:
             value = getattr(self, field.name)
             if isinstance(value, float) and not math.isfinite(value):
                 raise SettingsError(f"{PREFIX}{field.name.upper()} must be finite, not {value}.")
-            if isinstance(value, int | float) and (value < 0 or (value == 0 and field.name not in _MAY_BE_ZERO)):
+            if isinstance(value, int | float) and (value < 0 or (value == 0 and not _may_be_zero(field.name))):
                 raise SettingsError(f"{PREFIX}{field.name.upper()} must be positive, not {value}.")
         if self.device not in ("auto", "cpu", "cuda"):
             raise SettingsError(f"{PREFIX}DEVICE must be auto, cpu or cuda, not {self.device!r}.")
@@ -126,6 +141,10 @@ class Settings:
     def embedded_database(self) -> bool:
         """Whether the database is the default one, which is migrated automatically."""
         return not self.database_url
+
+
+def _may_be_zero(name: str) -> bool:
+    return name in _MAY_BE_ZERO or name.startswith(_QUOTA)
 
 
 def _value(name: str, text: str, kind: Any) -> Any:

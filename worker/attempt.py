@@ -86,7 +86,11 @@ class Attempt:
             return True
         elif now - self._started > self._settings.fit_seconds:
             self._drop_process()
-            self._requeue(f"The fit took longer than the time limit of {self._settings.fit_seconds:g} seconds.")
+            # Another attempt would take as long.
+            self._fail(
+                f"The fit took longer than the time limit of {self._settings.fit_seconds:g} seconds: choose fewer "
+                "steps or fewer rows, or ask the operator for a longer limit."
+            )
             return True
         if now - self.renewed >= self._interval or self._report is not None:
             return self._renew(process)
@@ -114,11 +118,13 @@ class Attempt:
         elif "stopped" in message:
             self._end("cancelled", lambda leases: leases.stop(self._claim))
         elif message["failed"]["final"]:
-            reason = message["failed"]["reason"]
-            _log.warning("%s: %s", self.id, reason)
-            self._end("failed", lambda leases: leases.fail(self._claim, reason))
+            self._fail(message["failed"]["reason"])
         else:
             self._requeue(message["failed"]["reason"])
+
+    def _fail(self, reason: str) -> None:
+        _log.warning("%s: %s", self.id, reason)
+        self._end("failed", lambda leases: leases.fail(self._claim, reason))
 
     def _requeue(self, reason: str) -> None:
         """Requeues the job for another attempt, unless this was the last one."""

@@ -40,8 +40,9 @@ def run_worker(settings: Settings, log_level: str = "INFO") -> None:
     context = WorkerContext(settings, store, Announcer(app).announce, partial(_signed, signer))
     supervisor = Supervisor(context, slots)
 
-    def fit(calibration_id: str) -> None:
-        supervisor.run(calibration_id)
+    def fit(calibration_id: Any) -> None:
+        # Only a wake-up call: whose turn it is stands in the database.
+        supervisor.run()
 
     def stop(**_: Any) -> None:
         context.stopping.set()

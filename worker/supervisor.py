@@ -21,34 +21,37 @@ class Supervisor:
         self._threads: list[threading.Thread] = []
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
-    def run(self, calibration_id: str, wait: float = 60.0) -> bool:
-        """Takes a device and the lease, if both are free, and works on the calibration until the attempt ends."""
+    def run(self, wait: float = 60.0) -> None:
+        """Takes a device, if one is free in time, and works on one calibration after the other, as their turns come.
+
+        Until none is left that may begin: a message that found a quota used up is gone, but whoever uses it comes
+        back here.
+        """
         slot = self._slots.take(wait)
         if slot is None:
-            return False
+            return
         try:
-            if self._context.stopping.is_set():
-                return False
-            asked = time.monotonic()
-            claim = self._claim(calibration_id)
-            if claim is None:
-                return False
-            attempt = Attempt(self._context, claim, slot, asked)
-            self._attempts.add(attempt)
-            try:
-                attempt.run()
-            finally:
-                self._attempts.discard(attempt)
-            return True
+            while not self._context.stopping.is_set():
+                asked = time.monotonic()
+                claim = self._claim()
+                if claim is None:
+                    return
+                attempt = Attempt(self._context, claim, slot, asked)
+                self._attempts.add(attempt)
+                try:
+                    attempt.run()
+                finally:
+                    self._attempts.discard(attempt)
         finally:
             self._slots.put_back(slot)
 
-    def run_in_background(self, calibration_id: str) -> None:
-        """The same in another thread, if a device is free."""
+    def run_in_background(self) -> None:
+        """The same in another thread on each device that is free."""
         self._threads = [thread for thread in self._threads if thread.is_alive()]
-        thread = threading.Thread(target=self.run, args=(calibration_id, 0.0), daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        for _ in range(self._slots.count):
+            thread = threading.Thread(target=self.run, args=(0.0,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     def warm_up(self) -> None:
         """Starts every device's fitting process before the first job arrives."""
@@ -74,11 +77,11 @@ class Supervisor:
                         self._context.processes.kill(attempt.slot)
                     attempt.ending = True
 
-    def _claim(self, calibration_id: str) -> Claim | None:
+    def _claim(self) -> Claim | None:
         try:
             with self._context.store.writing() as work:
-                return work.leases.claim(calibration_id)
+                return work.turns.claim()
         except StoreError as error:
             # The message may be lost: a job that nobody has taken is announced again.
-            _log.warning("%s could not be claimed: %s", calibration_id, driver_message(error))
+            _log.warning("No calibration could be claimed: %s", driver_message(error))
             return None

@@ -56,6 +56,6 @@ class Sweeper:
     def _take_overdue(self) -> None:
         with self._store.reading() as work:
             overdue = work.leases.overdue(2 * self._settings.message_seconds)
-        for id in overdue:
-            # In a thread, because it lasts as long as the fit; it does nothing unless a device is free.
-            self._supervisor.run_in_background(id)
+        if overdue:
+            # In threads, because it lasts as long as the fits; it does nothing unless a device is free.
+            self._supervisor.run_in_background()

@@ -12,12 +12,14 @@ from certiset.core.errors import CertisetError, ConflictError, DataError, Duplic
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.store.identifiers import ID_PATTERN
+from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
 from certiset.core.store.store import Store
 
 if TYPE_CHECKING:
     from certiset.core.graphs import GraphOpener
 
+_ONE_MORE = Amounts(queued_jobs=1, predictors=1)
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 
 
@@ -54,11 +56,13 @@ def request_calibration(
     if known is not None:
         return known
     with store.reading() as work:
+        work.tenants.check(tenant, _ONE_MORE)
         dataset = work.datasets.get(tenant, request.dataset_id)
         model = work.models.get(tenant, request.model_id)
     options = _checked(store, request, dataset, model, graphs)
     try:
         with store.writing() as work:
+            work.tenants.admit(tenant, _ONE_MORE)
             # Looked up again: either may have been deleted while the data were checked.
             record = work.calibrations.create(
                 work.datasets.get(tenant, dataset.id),

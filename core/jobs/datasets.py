@@ -7,6 +7,7 @@ from certiset.core.data import Limits, convert_dataset
 from certiset.core.errors import DataError
 from certiset.core.jobs.insert import insert_with_artifact
 from certiset.core.store.identifiers import new_id
+from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Dataset
 from certiset.core.store.store import Store
 from certiset.core.store.text import printable
@@ -56,4 +57,6 @@ def add_dataset(
             lambda work: work.datasets.of_content(tenant, digest, target),
             make,
             lambda work, record: work.datasets.add(record),
+            tenant=tenant,
+            wanted=Amounts(datasets=1),
         )

@@ -11,6 +11,7 @@ from certiset.core.store.predictors import FitResult
 def fit_result(predictor: Predictor, artifacts: Artifacts, certificate: Certificate | None = None) -> FitResult:
     """Stores the tensors; the certificate may be given with its signature."""
     issued = certificate or predictor.certificate
+    content = predictor.stored.to_bytes()
     return FitResult(
         predictor_id=issued.predictor_id,
         certificate_id=issued.id,
@@ -20,6 +21,7 @@ def fit_result(predictor: Predictor, artifacts: Artifacts, certificate: Certific
         score=issued.provenance.score,
         members=predictor.members,
         description=predictor.stored.description(),
-        artifact=artifacts.put(predictor.stored.to_bytes()),
+        artifact=artifacts.put(content),
         document=json.dumps(issued.to_json(), allow_nan=False),
+        stored_bytes=len(content),
     )

@@ -1,10 +1,12 @@
 """Inserting a record that somebody else may be inserting at the same moment, and the artifact that it names."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from certiset.core.errors import DuplicateError
+from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Dataset, ModelRecord
 from certiset.core.store.store import Store, Transaction
 
@@ -33,16 +35,36 @@ def insert_with_artifact(
     find: Callable[[Transaction], Uploaded | None],
     make: Callable[[], tuple[Uploaded, bytes | Path]],
     insert: Callable[[Transaction, Uploaded], Uploaded],
+    *,
+    tenant: str,
+    wanted: Amounts,
 ) -> tuple[Uploaded, bool]:
-    """The record of some content, and whether it is new; ``make`` gives a record and its artifact: bytes, or a file."""
+    """The record of some content, and whether it is new; ``make`` gives a record and its artifact: bytes, or a file.
+
+    ``wanted`` is what of the tenant's quotas is known to be needed before anything is read.
+    """
     with store.reading() as work:
         known = find(work)
+        if known is None:
+            work.tenants.check(tenant, wanted)
     if known is not None and store.artifacts.intact(known.artifact):
         return known, False
     # An artifact that is missing or damaged is written again, under the same name.
     record, content = make()
+    needed = replace(wanted, bytes=len(content), rows=record.rows if isinstance(record, Dataset) else 0)
+    if known is None:
+        # Refused before it is written, so that refusals do not fill the disk.
+        with store.reading() as work:
+            work.tenants.check(tenant, needed)
+    if isinstance(record, Dataset):
+        record.stored_bytes = len(content)
     artifact = record.artifact = store.artifacts.put(content)
-    found, is_new = insert_or_get(store, find, lambda work: insert(work, record))
+
+    def admitted(work: Transaction) -> Uploaded:
+        work.tenants.admit(tenant, needed)
+        return insert(work, record)
+
+    found, is_new = insert_or_get(store, find, admitted)
     if not store.artifacts.exists(artifact):
         # Collected as garbage in the moment before its record was inserted.
         store.artifacts.put(content)

@@ -1,7 +1,8 @@
 """What those who send a fit's message and those who take it agree on. Plain data: knows no queue library.
 
-A message carries a calibration's id and nothing else; the database holds the truth. A message that is lost, late or
-doubled therefore costs time at most.
+A message wakes a worker, which then asks the database whose turn it is. It names the calibration that was queued, for
+logs and for workers of earlier versions, which fitted that one. A message that is lost, late or doubled therefore costs
+time at most.
 """
 
 from pathlib import Path

@@ -12,6 +12,7 @@ from certiset.core.jobs.insert import insert_with_artifact
 from certiset.core.jobs.model_conversion import convert_model
 from certiset.core.models import Manifest, Model
 from certiset.core.store.identifiers import new_id
+from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import ModelRecord
 from certiset.core.store.store import Store
 from certiset.core.store.text import printable
@@ -56,6 +57,8 @@ def add_model(
                 lambda work: work.models.of_content(tenant, digest),
                 make,
                 lambda work, record: work.models.add(record),
+                tenant=tenant,
+                wanted=Amounts(models=1),
             )
     except ModelError as error:
         error.field = _upload_field(error.field, weights, onnx)

@@ -55,7 +55,9 @@ def count_outcomes(
         if not outcome.prediction.replayed:
             missed.setdefault(outcome.prediction.predictor, {}).setdefault(outcome.prediction.number, not inside)
     with store.reading() as work:
-        alphas = {id: promised_miscoverage(work, tenant, id) for id in missed}
+        # Of all that are named: a predictor that was deleted takes no outcomes, whether they count or not.
+        named = {outcome.prediction.predictor for outcome in outcomes}
+        alphas = {id: promised_miscoverage(work, tenant, id) for id in named}
     counted, contradicted = _count_with_retries(store, tenant, missed, alphas, eta)
     replayed = sum(outcome.prediction.replayed for outcome in outcomes)
     repeated = len(outcomes) - replayed - counted

@@ -1,9 +1,11 @@
 """Records of the store as the resources that users see: the one place that knows both."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import overload
 
 from certiset.core import resources
+from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Calibration, Dataset, ModelRecord, PredictorRecord
 
 
@@ -73,7 +75,14 @@ def predictor_resource(record: PredictorRecord, *, contradicted: bool) -> resour
     )
 
 
-def certificate_status(*, contradicted: bool) -> str:
+def usage_resource(tenant: str, used: Amounts, allowed: Amounts) -> resources.Usage:
+    limits = resources.Limits(**{name: limit or None for name, limit in asdict(allowed).items()})
+    return resources.Usage(tenant=tenant, limits=limits, **asdict(used))
+
+
+def certificate_status(*, contradicted: bool, withdrawn: bool = False) -> str:
+    if withdrawn:
+        return "withdrawn"
     return "contradicted" if contradicted else "consistent"
 
 

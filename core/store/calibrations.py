@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from certiset.core.errors import ConflictError, NotFoundError
@@ -10,7 +10,7 @@ from certiset.core.resources import FINISHED
 from certiset.core.store.clock import now
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.paging import Page, page_of
-from certiset.core.store.records import Calibration, Dataset, ModelRecord
+from certiset.core.store.records import Calibration, Dataset, ModelRecord, ReportRecord
 from certiset.core.store.text import printable
 
 
@@ -114,10 +114,18 @@ class Calibrations:
         counted = self._session.execute(select(Calibration.status, func.count()).group_by(Calibration.status))
         return {status: int(number) for status, number in counted}
 
-    def uses_dataset(self, dataset_id: str) -> bool:
-        """Whether an unfinished calibration still needs the data."""
-        chosen = select(Calibration.id).where(Calibration.dataset_id == dataset_id, Calibration.status.not_in(FINISHED))
-        return self._session.execute(chosen.limit(1)).first() is not None
+    def delete(self, record: Calibration) -> None:
+        """With its reports; the caller has made sure that it has ended."""
+        self._session.execute(delete(ReportRecord).where(ReportRecord.calibration_id == record.id))
+        self._session.delete(record)
+
+    def unfinished_with(self, upload: Dataset | ModelRecord) -> str | None:
+        """A calibration that still needs it; the caller has locked the tenant, so that no further one appears."""
+        column = Calibration.dataset_id if isinstance(upload, Dataset) else Calibration.model_id
+        chosen = select(Calibration.id).where(
+            Calibration.tenant == upload.tenant, column == upload.id, Calibration.status.not_in(FINISHED)
+        )
+        return self._session.scalars(chosen.limit(1)).first()
 
     def _found(self, id: str) -> Calibration:
         found = self.find(id)

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError
 from certiset.core.store.paging import Page
-from certiset.core.store.records import CertificateRecord, Monitor
+from certiset.core.store.records import CertificateRecord, Monitor, PredictorRecord
 
 
 class Certificates:
@@ -27,11 +27,11 @@ class Certificates:
         model_id: str | None = None,
         alpha: float | None = None,
         bound: str | None = None,
-        contradicted: bool | None = None,
+        validity: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[CertificateRecord]:
-        """Those that match all filters, newest first."""
+        """Those that match all filters, newest first; validity is consistent, contradicted or withdrawn."""
         record = CertificateRecord
         chosen = select(record).where(record.tenant == tenant)
         for column, value in (
@@ -43,13 +43,20 @@ class Certificates:
         ):
             if value is not None:
                 chosen = chosen.where(column == value)
-        if contradicted is not None:
-            against = exists().where(
-                Monitor.tenant == record.tenant,
-                Monitor.predictor_id == record.predictor_id,
-                Monitor.contradicted_at.is_not(None),
-            )
-            chosen = chosen.where(against if contradicted else ~against)
+        contradicted = exists().where(
+            Monitor.tenant == record.tenant,
+            Monitor.predictor_id == record.predictor_id,
+            Monitor.contradicted_at.is_not(None),
+        )
+        withdrawn = exists().where(
+            PredictorRecord.tenant == record.tenant,
+            PredictorRecord.id == record.predictor_id,
+            PredictorRecord.withdrawn_at.is_not(None),
+        )
+        # What outcomes contradict stays contradicted when its predictor is deleted: nobody can hide it that way.
+        by_validity = {"contradicted": contradicted, "withdrawn": withdrawn, "consistent": ~contradicted & ~withdrawn}
+        if validity is not None:
+            chosen = chosen.where(by_validity[validity])
         if cursor is not None:
             after = self._session.get(record, (tenant, cursor))
             if after is None:

@@ -1,6 +1,7 @@
-"""Removes files that no record refers to: leftovers of killed processes, and the data of deleted datasets."""
+"""Removes files that no record refers to: leftovers of killed processes, and what was deleted."""
 
 import time
+from collections.abc import Iterable
 
 from sqlalchemy import select, union
 from sqlalchemy.orm import Session
@@ -37,6 +38,13 @@ def discard_unnamed(store: Store, name: str, older_than: float) -> bool:
     return store.artifacts.discard(store.artifacts.file(name), older_than)
 
 
+def discard_all_unnamed(store: Store, names: Iterable[str], older_than: float) -> int:
+    """The same for many files; returns how many were removed."""
+    with store.database.reading() as session:
+        named = _named(session)
+    return sum(store.artifacts.discard(store.artifacts.file(name), older_than) for name in sorted({*names} - named))
+
+
 def _named(session: Session) -> set[str]:
     active = Calibration.status.not_in(FINISHED)
     return set(
@@ -44,7 +52,7 @@ def _named(session: Session) -> set[str]:
             union(
                 select(Dataset.artifact),
                 select(ModelRecord.artifact),
-                select(PredictorRecord.artifact),
+                select(PredictorRecord.artifact).where(PredictorRecord.withdrawn_at.is_(None)),
                 select(Calibration.dataset_artifact).where(active),
                 select(Calibration.model_artifact).where(active),
             )

@@ -1,6 +1,6 @@
 """API keys: only an HMAC of each is stored, so that a stolen database gives no access."""
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError
@@ -29,6 +29,9 @@ class ApiKeys:
 
     def list(self) -> list[ApiKey]:
         return list(self._session.scalars(select(ApiKey).order_by(ApiKey.id)))
+
+    def remove_all(self, tenant: str) -> None:
+        self._session.execute(delete(ApiKey).where(ApiKey.tenant == tenant))
 
     def revoke(self, id: str) -> None:
         revoked = self._session.execute(

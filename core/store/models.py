@@ -28,6 +28,9 @@ class Models:
         chosen = select(ModelRecord).where(ModelRecord.tenant == tenant, ModelRecord.sha256 == sha256)
         return self._session.scalars(chosen).one_or_none()
 
+    def delete(self, model: ModelRecord) -> None:
+        self._session.delete(model)
+
     def list(self, tenant: str, *, limit: int = 50, cursor: str | None = None) -> Page[ModelRecord]:
         chosen = select(ModelRecord).where(ModelRecord.tenant == tenant)
         return page_of(self._session, chosen, ModelRecord.id, limit, cursor)

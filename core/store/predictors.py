@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from certiset.core.errors import NotFoundError
+from certiset.core.errors import NotFoundError, WithdrawnError
+from certiset.core.store.clock import now
 from certiset.core.store.paging import Page
 from certiset.core.store.records import Calibration, CertificateRecord, PredictorRecord
 
@@ -26,6 +27,8 @@ class FitResult:
     artifact: str
     document: str
     """the certificate as JSON text"""
+    stored_bytes: int = 0
+    """of the artifact"""
 
 
 class Predictors:
@@ -33,8 +36,12 @@ class Predictors:
         self._session = session
 
     def add(self, calibration: Calibration, result: FitResult) -> None:
-        """Stores both, unless an identical fit has already stored them."""
-        if self._session.get(PredictorRecord, (calibration.tenant, result.predictor_id)) is not None:
+        """Stores both, unless an identical fit has already stored them; one that was deleted is served again."""
+        known = self._session.get(PredictorRecord, (calibration.tenant, result.predictor_id), with_for_update=True)
+        if known is not None:
+            if known.withdrawn_at is not None:
+                known.withdrawn_at, known.artifact, known.stored_bytes = None, result.artifact, result.stored_bytes
+                known.calibration_id, known.name = calibration.id, calibration.name
             return
         self._session.add(
             PredictorRecord(
@@ -47,6 +54,7 @@ class Predictors:
                 members=result.members,
                 description=result.description,
                 artifact=result.artifact,
+                stored_bytes=result.stored_bytes,
                 certificate_id=result.certificate_id,
             )
         )
@@ -68,7 +76,24 @@ class Predictors:
         found = self._session.get(PredictorRecord, (tenant, id))
         if found is None:
             raise NotFoundError(f"There is no predictor {id}.")
+        if found.withdrawn_at is not None:
+            raise WithdrawnError(
+                f"Predictor {id} was deleted and is no longer served; its certificate {found.certificate_id} can still "
+                "be read, and is marked as withdrawn."
+            )
         return found
+
+    def withdraw(self, record: PredictorRecord) -> None:
+        """No longer served; the record stays, so that its certificate can be told from one in force."""
+        self._session.execute(
+            update(PredictorRecord)
+            .where(PredictorRecord.tenant == record.tenant, PredictorRecord.id == record.id)
+            .values(withdrawn_at=now(), stored_bytes=0)
+        )
+
+    def is_withdrawn(self, tenant: str, id: str) -> bool:
+        found = self._session.get(PredictorRecord, (tenant, id))
+        return found is None or found.withdrawn_at is not None
 
     def set_serving(self, tenant: str, id: str, serve: str) -> PredictorRecord:
         found = self.get(tenant, id)
@@ -77,7 +102,7 @@ class Predictors:
 
     def list(self, tenant: str, *, limit: int = 50, cursor: str | None = None) -> Page[PredictorRecord]:
         """Newest first. These ids do not sort by age, so the cursor is the calibration's id."""
-        chosen = select(PredictorRecord).where(PredictorRecord.tenant == tenant)
+        chosen = select(PredictorRecord).where(PredictorRecord.tenant == tenant, PredictorRecord.withdrawn_at.is_(None))
         if cursor is not None:
             chosen = chosen.where(PredictorRecord.calibration_id < cursor)
         found = list(self._session.scalars(chosen.order_by(PredictorRecord.calibration_id.desc()).limit(limit + 1)))

@@ -47,6 +47,23 @@ class ApiKey(Record):
     revoked_at: Mapped[float | None]
 
 
+class Tenant(Record):
+    """Whose turn it is, and what an operator has allowed. A tenant without a row has every quota of the settings.
+
+    Its row is the lock under which a tenant's records are added and deleted.
+    """
+
+    __tablename__ = "tenants"
+
+    name: Mapped[str] = mapped_column(_Id, primary_key=True)
+    served_at: Mapped[float] = mapped_column(default=0.0)
+    """when a worker last began one of its calibrations"""
+    quotas: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    """by name, where they differ from the settings; 0: no limit"""
+    erasing_since: Mapped[float | None]
+    """from then on nothing is added"""
+
+
 class Dataset(Record):
     __tablename__ = "datasets"
     __table_args__ = (UniqueConstraint("tenant", "sha256", "target"),)
@@ -66,6 +83,9 @@ class Dataset(Record):
     y_kind: Mapped[str] = mapped_column(String(20))
     """labels, numbers or vectors"""
     bytes: Mapped[int] = mapped_column(BigInteger)
+    """of the file as it was uploaded"""
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    """of the artifact"""
     created_at: Mapped[float] = mapped_column(default=now())
 
 
@@ -83,11 +103,12 @@ class ModelRecord(Record):
     artifact: Mapped[str] = mapped_column(_Id, index=True)
     """all weights in a safetensors file"""
     bytes: Mapped[int] = mapped_column(BigInteger)
+    """of the artifact"""
     created_at: Mapped[float] = mapped_column(default=now())
 
 
 class Calibration(Record):
-    """A job and everything known about it: its message in the queue carries only the id."""
+    """A job and everything known about it: a message in the queue only wakes a worker."""
 
     __tablename__ = "calibrations"
     __table_args__ = (
@@ -96,6 +117,7 @@ class Calibration(Record):
         CheckConstraint("(status = 'succeeded') = (certificate_id is not null)", name="outcome"),
         UniqueConstraint("tenant", "idempotency_key"),
         Index(None, "status", "lease_until"),
+        Index(None, "status", "tenant"),
         Index(None, "tenant", "id"),
     )
 
@@ -162,10 +184,14 @@ class PredictorRecord(Record):
     description: Mapped[dict[str, Any]]
     """manifest and scoring: how to read the artifact's tensors"""
     artifact: Mapped[str] = mapped_column(_Id, index=True)
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    """of the artifact"""
     certificate_id: Mapped[str] = mapped_column(_Id)
     serve: Mapped[str] = mapped_column(String(20), default="random")
     """random: a member is drawn for each input; best: always the member with the smallest certified size"""
     created_at: Mapped[float] = mapped_column(default=now())
+    withdrawn_at: Mapped[float | None]
+    """when its owner deleted it: no longer served, and its artifact is gone; the certificate stays"""
 
 
 class CertificateRecord(Record):

@@ -20,6 +20,9 @@ from certiset.core.store.outcomes import Outcomes
 from certiset.core.store.predictors import Predictors
 from certiset.core.store.reports import Reports
 from certiset.core.store.schema import is_current, require_current
+from certiset.core.store.tenant_records import TenantRecords
+from certiset.core.store.tenants import Tenants
+from certiset.core.store.turns import Turns
 
 
 class Transaction:
@@ -32,6 +35,9 @@ class Transaction:
         self.models = Models(session)
         self.calibrations = Calibrations(session)
         self.leases = Leases(session, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
+        self.tenants = Tenants(session, settings)
+        self.tenant_records = TenantRecords(session)
+        self.turns = Turns(session, settings, self.leases, self.tenants)
         self.reports = Reports(session)
         self.predictors = Predictors(session)
         self.certificates = Certificates(session)

@@ -34,7 +34,7 @@ def register(subparsers: Any) -> None:
     listing.add_argument("--dataset", metavar="ID", help="only certificates made with this dataset")
     listing.add_argument("--model", metavar="ID", help="only certificates made with this model")
     listing.add_argument(
-        "--validity", choices=("consistent", "contradicted"), help="only certificates with this status"
+        "--validity", choices=("consistent", "contradicted", "withdrawn"), help="only certificates with this status"
     )
     add_show(actions, _VIEW, lambda client: client.certificates, "show its statement, assumptions and numbers")
     download = add_action(actions, "download", "write it to a file, for 'certiset verify'", _download)
@@ -68,6 +68,8 @@ def _verify(options: argparse.Namespace, client: Client) -> int:
         print(f"\n{'All checks passed.' if answer.valid else 'This certificate does not hold: do not rely on it.'}")
         if answer.status == "contradicted":
             print("Outcomes reported since then contradict it.")
+        elif answer.status == "withdrawn":
+            print("Its predictor was deleted, and is no longer served.")
     return 0 if answer.valid else 1
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from certiset.service.cli.errors import NO_SERVER, CommandError
-from certiset.service.cli.output import View
+from certiset.service.cli.output import View, print_json
 from certiset.service.client import ApiError, Client, ClientError, UnreachableError
 
 EXIT_CODES = "exit codes: 0 done, 2 bad input or refused by the server, 3 the server cannot be reached"
@@ -66,6 +66,15 @@ def add_show(
     child = add_action(actions, "show", sentence, act)
     child.add_argument("id", metavar="ID", help="its id")
     return child
+
+
+def add_delete(actions: Any, sentence: str, delete: Callable[[Client, str], None]) -> None:
+    def act(options: argparse.Namespace, client: Client) -> int:
+        delete(client, options.id)
+        print_json({"deleted": options.id}) if options.json else print(f"{options.id} was deleted.")
+        return 0
+
+    add_action(actions, "delete", sentence, act).add_argument("id", metavar="ID", help="its id")
 
 
 def connected(act: Action) -> Callable[[argparse.Namespace], int]:

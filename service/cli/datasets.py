@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
-from certiset.service.cli.output import View, print_json
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
+from certiset.service.cli.output import View
 from certiset.service.client import Client, Dataset
 
 _EXAMPLES = f"""examples:
@@ -34,21 +34,16 @@ def register(subparsers: Any) -> None:
     upload.add_argument("--target", default="y", help="column of y, or several, comma-separated (default y)")
     add_list(actions, _VIEW, lambda client: client.datasets)
     add_show(actions, _VIEW, lambda client: client.datasets)
-    delete = add_action(
-        actions, "delete", "delete the data; predictors and certificates made with them remain", _delete
+    add_delete(
+        actions,
+        "delete the data; predictors and certificates made with them remain",
+        lambda client, id: client.datasets.delete(id),
     )
-    delete.add_argument("id", metavar="ID", help="the dataset's id")
 
 
 def _upload(options: argparse.Namespace, client: Client) -> int:
     made = client.datasets.upload(options.file, name=options.name, target=options.target)
     return _VIEW.print_line(made, options)
-
-
-def _delete(options: argparse.Namespace, client: Client) -> int:
-    client.datasets.delete(options.id)
-    print_json({"deleted": options.id}) if options.json else print(f"{options.id} was deleted.")
-    return 0
 
 
 def _line(dataset: Dataset) -> str:

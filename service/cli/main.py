@@ -15,22 +15,26 @@ COMMANDS = {
     "demo": "train, calibrate and serve two small models",
     "data": "write public datasets as files that are ready for upload",
     "datasets": "upload, list and delete calibration data",
-    "models": "upload and list models",
+    "models": "upload, list and delete models",
     "calibrate": "calibrate a model on a dataset, with a progress bar",
+    "calibrations": "list, cancel and delete calibrations",
     "predict": "get prediction sets",
+    "predictors": "list and delete what is served",
     "certificates": "list, show, download and verify certificates",
+    "usage": "what your tenant has, and may have",
     "verify": "check a certificate offline, from its own numbers",
     "budget": "KL budgets and usable ranks for a calibration size",
     "api": "serve HTTP in the foreground",
     "worker": "run calibrations in the foreground",
     "migrate": "bring the database to this version's schema",
     "keys": "create, list and revoke API keys",
+    "tenant": "list tenants, set quotas, export or erase one",
     "jobs": "list, watch, cancel and retry calibrations",
     "bench": "measure speed, as ratios within one run",
     "reproduce": "regenerate the published evidence",
 }
 """commands to start with, for daily use and for operators, each with a short description"""
-_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "jobs")
+_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "tenant", "jobs")
 """the commands for which a plain installation is not enough"""
 _EXAMPLES = """examples:
   certiset up

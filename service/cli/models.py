@@ -1,11 +1,11 @@
-"""``certiset models``: uploads and lists models to calibrate."""
+"""``certiset models``: uploads, lists and deletes models to calibrate."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
 
-from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View
 from certiset.service.client import Client, Model
@@ -15,6 +15,7 @@ _EXAMPLES = f"""examples:
   certiset models upload --manifest digits.json --weights digits.safetensors
   certiset models upload --manifest scan.json --weights head.safetensors --backbone scan.onnx
   certiset models list
+  certiset models delete mod-01jd...
 
 {EXIT_CODES}
 """
@@ -34,6 +35,11 @@ def register(subparsers: Any) -> None:
     upload.add_argument("--backbone", type=Path, metavar="FILE", help=".onnx")
     add_list(actions, _VIEW, lambda client: client.models)
     add_show(actions, _VIEW, lambda client: client.models)
+    add_delete(
+        actions,
+        "delete a model; predictors and certificates made with it remain",
+        lambda client, id: client.models.delete(id),
+    )
 
 
 def _upload(options: argparse.Namespace, client: Client) -> int:

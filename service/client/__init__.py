@@ -11,6 +11,7 @@ from certiset.core.resources import (
     Promise,
     PublicKey,
     Ready,
+    Usage,
     Verification,
 )
 from certiset.service.client.certificate import Certificate
@@ -39,5 +40,6 @@ __all__ = [
     "PublicKey",
     "Ready",
     "UnreachableError",
+    "Usage",
     "Verification",
 ]

@@ -1,4 +1,4 @@
-"""Calibrations: asked for, watched, cancelled."""
+"""Calibrations: asked for, watched, cancelled, deleted."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -36,6 +36,10 @@ class Calibrations:
     def cancel(self, id: str) -> Calibration:
         """Ends a queued one at once and a running one within seconds; a finished one stays what it is."""
         return self._connection.ask(Calibration, "POST", f"/calibrations/{part(id)}/cancel")
+
+    def delete(self, id: str) -> None:
+        """Removes the record of one that has ended; its predictor and certificate stay."""
+        self._connection.send("DELETE", f"/calibrations/{part(id)}", again=False)
 
     def events(self, id: str, *, after: int = 0, reconnect_timeout: float = RECONNECT_SECONDS) -> Iterator[Event]:
         """Every report from the first on, or after that number, and at last the end; survives a server's restart."""

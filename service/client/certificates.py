@@ -21,7 +21,9 @@ class Certificates:
         bound: str | None = None,
         validity: str | None = None,
     ) -> Iterator[Certificate]:
-        """Those that agree with what is given, newest first; validity is consistent or contradicted."""
+        """Those that agree with what is given, newest first; validity is consistent, contradicted or
+        withdrawn.
+        """
         return self._connection.pages(
             Certificate,
             "/certificates",

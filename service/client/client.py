@@ -5,7 +5,7 @@ from typing import Any, Self, overload
 
 from numpy.typing import NDArray
 
-from certiset.core.resources import Ready
+from certiset.core.resources import Ready, Usage
 from certiset.service.client.calibrations import Calibrations
 from certiset.service.client.certificates import Certificates
 from certiset.service.client.connection import BUSY, Connection
@@ -67,6 +67,10 @@ class Client:
         Each row is served by a member drawn for it, or by ``member``, which replays a set for an audit.
         """
         return predict(self._connection, predictor, x, member)
+
+    def usage(self) -> Usage:
+        """What the key's tenant has of everything that is limited, and the limits."""
+        return self._connection.ask(Usage, "GET", "/usage")
 
     def health(self) -> Ready:
         """Whether the server is ready, and which of its database, broker and artifact store answer."""

@@ -52,7 +52,7 @@ class Connection:
             with self.explained():
                 form = None if files is None else files()
                 response = self._http.request(method, path, files=form, **request)
-            if response.status_code not in BUSY or not again or attempt + 1 == _TRIES:
+            if not _busy(response) or not again or attempt + 1 == _TRIES:
                 break
             time.sleep(pause_of(response))
         if response.status_code not in accepted:
@@ -98,6 +98,12 @@ class Connection:
             raise UnreachableError(f"{self.url} is not an address: it must begin with http:// or https://.") from None
         except httpx.TransportError as error:
             raise UnreachableError(f"The connection to {self.url} broke: {error or type(error).__name__}.") from None
+
+
+def _busy(response: httpx.Response) -> bool:
+    """Whether the same request may be accepted in a moment, which waiting does not bring about for a full quota."""
+    full = response.status_code == 429 and "Retry-After" not in response.headers
+    return response.status_code in BUSY and not full
 
 
 def part(id: str) -> str:

@@ -43,6 +43,10 @@ class Models:
     def get(self, id: str) -> Model:
         return self._connection.ask(Model, "GET", f"/models/{part(id)}")
 
+    def delete(self, id: str) -> None:
+        """Removes the model; predictors and certificates made with it go on working."""
+        self._connection.send("DELETE", f"/models/{part(id)}", again=False)
+
 
 def _packed(weights: Mapping[str, ArrayLike]) -> bytes:
     try:

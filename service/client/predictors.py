@@ -22,6 +22,10 @@ class Predictors:
         """From now on a random member for each input, or always the one with the smallest certified size."""
         return self._connection.ask(Predictor, "PATCH", f"/predictors/{part(id)}", json={"serve": members})
 
+    def delete(self, id: str) -> None:
+        """Ends its serving; the certificate stays readable, marked as withdrawn."""
+        self._connection.send("DELETE", f"/predictors/{part(id)}", again=False)
+
     def monitor(self, id: str) -> Monitor:
         """How its sets have done, by the outcomes that were reported."""
         return self._connection.ask(Monitor, "GET", f"/predictors/{part(id)}/monitor")

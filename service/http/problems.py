@@ -21,9 +21,11 @@ from certiset.core.errors import (
     DataError,
     FieldError,
     FileKindError,
+    LargerThanQuotaError,
     ModelError,
     NotFoundError,
     OptionError,
+    QuotaExceededError,
     StoreFullError,
     UnavailableError,
 )
@@ -41,9 +43,11 @@ STATUS: dict[type[CertisetError], int] = {
     DamagedFileError: 500,
     DataError: 422,
     FileKindError: 415,
+    LargerThanQuotaError: 413,
     ModelError: 422,
     NotFoundError: 404,
     OptionError: 422,
+    QuotaExceededError: 429,
     # The same bytes would end the next process as well, so that nobody is told to try again.
     SandboxError: 422,
     StoreFullError: 507,

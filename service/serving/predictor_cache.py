@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.guarantees import guarantee_of
+from certiset.core.errors import NotFoundError
 from certiset.core.fit import Predictor
 from certiset.core.fit.predictor import make_predictor
 from certiset.core.fit.serialization import read_members
@@ -95,6 +96,8 @@ class PredictorCache:
             if age > _STALE_SECONDS:
                 found.checked = time.monotonic()
                 await self._look_again(found)
+                if key not in self._ready:
+                    return await self.get(tenant, id)
             elif age > _REFRESH_SECONDS:
                 self._refresh(found)
             return found
@@ -146,10 +149,17 @@ class PredictorCache:
 
         try:
             serve, contradicted = await run_sync(look)
+        except NotFoundError:
+            self.forget(cached.tenant, cached.id)
+            return
         except Exception:
             # What is in memory stays true until the database can be asked again.
             return
         self.update(cached.tenant, cached.id, serve=serve, contradicted=contradicted)
+
+    def forget(self, tenant: str, id: str) -> None:
+        """The predictor was deleted; whoever asks for it is told so by the database."""
+        self._ready.pop((tenant, id), None)
 
     def update(self, tenant: str, id: str, *, serve: str | None = None, contradicted: bool | None = None) -> None:
         """Takes over what has changed, if the predictor is in memory at all."""

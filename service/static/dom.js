@@ -74,7 +74,7 @@ export function badge(text, kind = "") {
 }
 
 export function statusBadge(status) {
-  const kinds = { succeeded: "good", consistent: "good", failed: "bad", contradicted: "bad" };
+  const kinds = { succeeded: "good", consistent: "good", failed: "bad", contradicted: "bad", withdrawn: "bad" };
   return badge(status, kinds[status] || "");
 }
 

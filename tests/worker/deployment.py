@@ -53,9 +53,12 @@ class Deployment:
         model = toy_model()
         self.model, _ = add_model(self.store, TENANT, model.manifest, model.tensors())
 
-    def submit(self, options: dict[str, Any] = QUICK, *, announce: bool = True, **values: Any) -> Calibration:
+    def submit(
+        self, options: dict[str, Any] = QUICK, *, announce: bool = True, tenant: str = TENANT, **values: Any
+    ) -> Calibration:
         with self.store.writing() as work:
             made = work.calibrations.create(self.dataset, self.model, {**options, **values})
+            made.tenant = tenant
         if announce:
             self.announcer.announce(made.id)
         return made

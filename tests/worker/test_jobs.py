@@ -17,6 +17,7 @@ from tests.servers import children_of, wait_until
 from tests.worker.deployment import (
     ENDLESS,
     LONG,
+    PATIENCE,
     TENANT,
     Deployment,
     alive,
@@ -150,11 +151,35 @@ def test_a_job_that_always_crashes_fails_after_three_attempts_with_a_reason(runn
     assert running.wait(running.submit(seed=15)).status == "succeeded"
 
 
-def test_a_job_over_its_time_limit_fails_after_three_attempts_with_a_reason(deployment: Deployment) -> None:
-    deployment.start_worker(certiset_fit_seconds=1.5)
+def test_a_job_over_its_time_limit_fails_at_once_and_is_not_tried_again(deployment: Deployment) -> None:
+    deployment.start_worker(certiset_fit_seconds=1.5, certiset_lease_seconds=30)
     ended = deployment.wait(deployment.submit(ENDLESS))
-    assert (ended.status, ended.attempts) == ("failed", 3)
-    assert ended.error == "The fit took longer than the time limit of 1.5 seconds. It was tried 3 times."
+    assert (ended.status, ended.attempts) == ("failed", 1)
+    assert ended.error is not None
+    assert ended.error.startswith("The fit took longer than the time limit of 1.5 seconds: choose fewer steps")
+
+
+def test_a_tenant_does_not_wait_behind_all_that_another_has_queued(deployment: Deployment) -> None:
+    """One device, and messages in the order of the requests: the message of the last one is behind all others."""
+    greedy = [deployment.submit(seed=seed) for seed in range(12)]
+    victim = deployment.submit(tenant="victim")
+    deployment.start_worker()
+    assert deployment.wait(victim, seconds=3 * PATIENCE).status == "succeeded"
+    assert sum(deployment.state(job).finished_at is not None for job in greedy) <= 2
+
+
+def test_a_message_wakes_a_worker_whatever_it_names(deployment: Deployment) -> None:
+    deployment.start_worker(certiset_message_seconds=1000)
+    calibration = deployment.submit(announce=False)
+    deployment.announcer.announce("cal-deleted")
+    assert deployment.wait(calibration).status == "succeeded"
+
+
+def test_one_message_is_enough_for_all_that_is_queued(deployment: Deployment) -> None:
+    jobs = [deployment.submit(announce=False, seed=seed) for seed in range(3)]
+    deployment.start_worker(certiset_message_seconds=1000)
+    deployment.announcer.announce(jobs[0].id)
+    assert {deployment.wait(job).status for job in jobs} == {"succeeded"}
 
 
 def test_the_job_of_a_worker_that_is_told_to_stop_is_requeued_uncounted(deployment: Deployment) -> None:

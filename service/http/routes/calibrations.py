@@ -7,7 +7,7 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from certiset.core.jobs import calibrations
+from certiset.core.jobs import calibrations, deletion
 from certiset.core.jobs.calibrations import CalibrationRequest
 from certiset.core.jobs.views import calibration_resource
 from certiset.core.resources import Calibration
@@ -75,6 +75,13 @@ def get_calibration(id: PathId, service: TheService, caller: TheCaller) -> Any:
 def cancel_calibration(id: PathId, service: TheService, caller: TheCaller) -> Any:
     """Ends a queued one at once and a running one within seconds; a finished one is not changed."""
     return calibration_resource(calibrations.cancel_calibration(service.store, caller.tenant, id))
+
+
+@router.delete("/calibrations/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
+@requires("write")
+def delete_calibration(id: PathId, service: TheService, caller: TheCaller) -> None:
+    """Removes the record of one that has ended; its predictor and certificate stay."""
+    deletion.delete_calibration(service.store, caller.tenant, id)
 
 
 @router.get(

@@ -51,7 +51,7 @@ def list_certificates(
     model: QueryId = None,
     alpha: Annotated[float | None, Query(gt=0, lt=1)] = None,
     bound: Annotated[str | None, Query(pattern=_BOUND_PATTERN)] = None,
-    validity: Annotated[str | None, Query(pattern="^(consistent|contradicted)$")] = None,
+    validity: Annotated[str | None, Query(pattern="^(consistent|contradicted|withdrawn)$")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
@@ -63,7 +63,7 @@ def list_certificates(
             model_id=model,
             alpha=alpha,
             bound=bound,
-            contradicted=None if validity is None else validity == "contradicted",
+            validity=validity,
             limit=limit,
             cursor=cursor,
         )
@@ -112,8 +112,9 @@ def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> An
 
 
 def _with_status(service: Service, tenant: str, id: str) -> tuple[CertificateRecord, str]:
-    """The certificate, and what outcomes say about it."""
+    """The certificate, and what outcomes say about it, or that its predictor was deleted."""
     with service.store.reading() as work:
         record = work.certificates.get(tenant, id)
-        monitor = work.outcomes.monitor(tenant, record.predictor_id)
-    return record, certificate_status(contradicted=monitor.contradicted_at is not None)
+        contradicted = work.outcomes.monitor(tenant, record.predictor_id).contradicted_at is not None
+        withdrawn = work.predictors.is_withdrawn(tenant, record.predictor_id)
+    return record, certificate_status(contradicted=contradicted, withdrawn=withdrawn)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
 from certiset.core.errors import OptionError
-from certiset.core.jobs import add_model
+from certiset.core.jobs import add_model, deletion
 from certiset.core.jobs.views import model_resource
 from certiset.core.resources import Model
 from certiset.service.http.access.requirements import requires, upload_body
@@ -80,6 +80,13 @@ def list_models(service: TheService, caller: TheCaller, limit: Limit = 50, curso
 def get_model(id: PathId, service: TheService, caller: TheCaller) -> Any:
     with service.store.reading() as work:
         return model_resource(work.models.get(caller.tenant, id))
+
+
+@router.delete("/models/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
+@requires("write")
+def delete_model(id: PathId, service: TheService, caller: TheCaller) -> None:
+    """Removes the model; predictors and certificates made with it go on working."""
+    deletion.delete_model(service.store, caller.tenant, id)
 
 
 async def _manifest(form: FormData) -> str:

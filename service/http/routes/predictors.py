@@ -3,9 +3,9 @@
 from typing import Any, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
-from certiset.core.jobs import serving
+from certiset.core.jobs import deletion, serving
 from certiset.core.jobs.monitoring import monitor_of
 from certiset.core.jobs.views import predictor_resource
 from certiset.core.resources import Monitor, Predictor
@@ -47,6 +47,14 @@ async def change_serving(id: PathId, body: ServingRequest, service: TheService, 
     record, contradicted = await run_sync(serving.change_serving, service.store, caller.tenant, id, body.serve)
     service.predictors.update(caller.tenant, id, serve=record.serve, contradicted=contradicted)
     return predictor_resource(record, contradicted=contradicted)
+
+
+@router.delete("/predictors/{id}", status_code=204, response_class=Response, responses=problems(404, 422))
+@requires("write")
+async def delete_predictor(id: PathId, service: TheService, caller: TheCaller) -> None:
+    """Ends its serving, everywhere within seconds; the certificate stays readable, marked as withdrawn."""
+    await run_sync(deletion.delete_predictor, service.store, caller.tenant, id)
+    service.predictors.forget(caller.tenant, id)
 
 
 @router.get("/predictors/{id}/monitor", response_model=Monitor, responses=problems(404, 422))

@@ -22,6 +22,8 @@ export async function certificate(id, { say }) {
     element("div", { class: "card" },
       checked.status === "contradicted" ? element("p", { class: "warning" }, "Outcomes contradict this certificate. Do " +
         "not rely on it: find out what has changed, and recalibrate on new data.") : null,
+      checked.status === "withdrawn" ? element("p", { class: "warning" }, "The predictor of this certificate was " +
+        "deleted, and is no longer served.") : null,
       element("blockquote", { class: "statement" }, unbroken(content.statement)),
       element("p", { class: "row" },
         badge(checked.valid ? "numbers and signature hold" : "NOT valid", checked.valid ? "good" : "bad"),

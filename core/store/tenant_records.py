@@ -1,0 +1,99 @@
+"""Everything of one tenant, table by table: read out, or removed a few at a time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import delete, inspect, select
+from sqlalchemy.orm import Session
+
+from certiset.core.resources import FINISHED
+from certiset.core.store.clock import now
+from certiset.core.store.records import (
+    ApiKey,
+    Calibration,
+    CertificateRecord,
+    Dataset,
+    ModelRecord,
+    Monitor,
+    OutcomeRecord,
+    PredictorRecord,
+    Record,
+    ReportRecord,
+    Tenant,
+)
+
+_OWNED: dict[str, Any] = {
+    "datasets": Dataset,
+    "models": ModelRecord,
+    "calibrations": Calibration,
+    "predictors": PredictorRecord,
+    "certificates": CertificateRecord,
+    "outcomes": OutcomeRecord,
+    "monitors": Monitor,
+    "keys": ApiKey,
+}
+TABLES = (*_OWNED, "reports")
+_SECRET = {"digest": ApiKey, "lease_owner": Calibration}
+"""columns that leave no database"""
+_AT_ONCE = 500
+
+
+class TenantRecords:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def rows(self, tenant: str, table: str) -> Iterator[dict[str, Any]]:
+        """The tenant's rows of that table, without secrets, read while they are taken."""
+        if table == "reports":
+            chosen = select(ReportRecord).join(Calibration, Calibration.id == ReportRecord.calibration_id)
+            chosen = chosen.where(Calibration.tenant == tenant)
+        else:
+            chosen = select(_OWNED[table]).where(_OWNED[table].tenant == tenant)
+        for record in self._session.scalars(chosen.execution_options(yield_per=_AT_ONCE)):
+            yield _columns(record)
+
+    def artifacts(self, tenant: str) -> set[str]:
+        """Files that its records refer to."""
+        live = PredictorRecord.withdrawn_at.is_(None)
+        active = Calibration.status.not_in(FINISHED)
+        chosen = (
+            select(Dataset.artifact).where(Dataset.tenant == tenant),
+            select(ModelRecord.artifact).where(ModelRecord.tenant == tenant),
+            select(PredictorRecord.artifact).where(PredictorRecord.tenant == tenant, live),
+            select(Calibration.dataset_artifact).where(Calibration.tenant == tenant, active),
+            select(Calibration.model_artifact).where(Calibration.tenant == tenant, active),
+        )
+        return {name for one in chosen for name in self._session.scalars(one)}
+
+    def unfinished(self, tenant: str) -> list[str]:
+        """Its calibrations that wait, or that a worker still holds; one whose worker has gone may be removed."""
+        held = (Calibration.status == "queued") | (
+            (Calibration.status == "running") & (Calibration.lease_until >= now())
+        )
+        return list(self._session.scalars(select(Calibration.id).where(Calibration.tenant == tenant, held)))
+
+    def remove_some(self, tenant: str) -> int:
+        """Removes up to a few hundred records of each kind; returns how many."""
+        removed = 0
+        for table in _OWNED.values():
+            keys = inspect(table).primary_key
+            chosen = select(table).where(table.tenant == tenant).order_by(*keys).limit(_AT_ONCE)
+            for record in self._session.scalars(chosen).all():
+                if isinstance(record, Calibration):
+                    self._session.execute(delete(ReportRecord).where(ReportRecord.calibration_id == record.id))
+                self._session.delete(record)
+                removed += 1
+            self._session.flush()
+        return removed
+
+    def remove_tenant(self, tenant: str) -> None:
+        """The tenant's own row, which is the last one of it."""
+        self._session.execute(delete(Tenant).where(Tenant.name == tenant))
+
+
+def _columns(record: Record) -> dict[str, Any]:
+    return {
+        column.key: getattr(record, column.key)
+        for column in inspect(type(record)).columns
+        if not isinstance(record, _SECRET.get(column.key, ()))
+    }

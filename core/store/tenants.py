@@ -1,0 +1,97 @@
+"""Tenants: locked while records are added or deleted, so that quotas and deletions cannot be raced."""
+
+from dataclasses import replace
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from certiset.core.errors import ConflictError
+from certiset.core.settings import Settings
+from certiset.core.store.clock import now
+from certiset.core.store.quotas import Amounts, refuse_excess
+from certiset.core.store.records import ApiKey, Calibration, CertificateRecord, Dataset, ModelRecord, PredictorRecord
+from certiset.core.store.records import Tenant as TenantRecord
+
+
+class Tenants:
+    def __init__(self, session: Session, settings: Settings) -> None:
+        self._session, self._settings = session, settings
+
+    def lock(self, name: str) -> TenantRecord:
+        """The tenant's row, locked until the commit. Whoever adds or deletes its records locks it first."""
+        insert = (postgresql if self._session.get_bind().dialect.name == "postgresql" else sqlite).insert
+        self._session.execute(insert(TenantRecord).values(name=name, served_at=0.0, quotas={}).on_conflict_do_nothing())
+        return self._session.get_one(TenantRecord, name, with_for_update=True, populate_existing=True)
+
+    def admit(self, name: str, wanted: Amounts) -> None:
+        """Locks the tenant, and raises an error unless it may have so much more."""
+        if self.lock(name).erasing_since is not None:
+            raise ConflictError("Everything of this tenant is being erased: nothing can be added.")
+        self.check(name, wanted)
+
+    def check(self, name: str, wanted: Amounts) -> None:
+        """The same without a lock, to refuse early what will not be admitted."""
+        used = self.usage(name)
+        # Each calibration that has not ended may become a predictor.
+        expected = replace(used, predictors=used.predictors + used.queued_jobs + used.running_jobs)
+        refuse_excess(expected, wanted, self.allowed(name))
+
+    def allowed(self, name: str) -> Amounts:
+        found = self._session.get(TenantRecord, name)
+        return Amounts.allowed(self._settings, found.quotas if found is not None else {})
+
+    def set_quotas(self, name: str, changes: dict[str, int | None]) -> Amounts:
+        """None returns to what the settings say."""
+        record = self.lock(name)
+        merged = {**record.quotas, **changes}
+        record.quotas = {key: value for key, value in merged.items() if value is not None}
+        return Amounts.allowed(self._settings, record.quotas)
+
+    def begin_erasing(self, name: str) -> None:
+        """From now on nothing is added."""
+        self.lock(name)
+        self._session.execute(update(TenantRecord).where(TenantRecord.name == name).values(erasing_since=now()))
+
+    def usage(self, name: str) -> Amounts:
+        dataset, model, predictor = Dataset, ModelRecord, PredictorRecord
+        data = self._totals(select(func.count(), func.sum(dataset.stored_bytes), func.sum(dataset.rows)), dataset, name)
+        models = self._totals(select(func.count(), func.sum(model.bytes)), model, name)
+        live = select(func.count(), func.sum(predictor.stored_bytes)).where(predictor.withdrawn_at.is_(None))
+        predictors = self._totals(live, predictor, name)
+        by_status = select(Calibration.status, func.count()).where(
+            Calibration.tenant == name, Calibration.status.in_(("queued", "running"))
+        )
+        jobs = {status: int(number) for status, number in self._session.execute(by_status.group_by(Calibration.status))}
+        return Amounts(
+            bytes=data[1] + models[1] + predictors[1],
+            rows=data[2],
+            datasets=data[0],
+            models=models[0],
+            predictors=predictors[0],
+            queued_jobs=jobs.get("queued", 0),
+            running_jobs=jobs.get("running", 0),
+        )
+
+    def names(self) -> list[str]:
+        """Of all tenants that have anything, keys included."""
+        columns = (
+            TenantRecord.name,
+            ApiKey.tenant,
+            Dataset.tenant,
+            ModelRecord.tenant,
+            Calibration.tenant,
+            PredictorRecord.tenant,
+            CertificateRecord.tenant,
+        )
+        return sorted({name for column in columns for name in self._session.scalars(select(column).distinct())})
+
+    def serve(self, name: str) -> None:
+        """A worker begins one of its calibrations; others are served before its next one."""
+        self.lock(name)
+        self._session.execute(update(TenantRecord).where(TenantRecord.name == name).values(served_at=now()))
+
+    def _totals(
+        self, chosen: Select[*tuple[int, ...]], table: type[Dataset | ModelRecord | PredictorRecord], name: str
+    ) -> list[int]:
+        return [int(total or 0) for total in self._session.execute(chosen.where(table.tenant == name)).one()]

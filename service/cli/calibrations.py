@@ -1,0 +1,46 @@
+"""``certiset calibrations``: lists, shows, cancels and deletes the calibrations of the key's tenant."""
+
+import argparse
+from typing import Any
+
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
+from certiset.service.cli.output import View
+from certiset.service.client import Calibration, Client
+
+_EXAMPLES = f"""examples:
+  certiset calibrations list
+  certiset calibrations cancel cal-01jd...
+  certiset calibrations delete cal-01jd...
+
+{EXIT_CODES}
+"""
+
+
+def register(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "calibrations",
+        description="Calibrations that were asked for; 'certiset calibrate' asks for one.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    add_list(actions, _VIEW, lambda client: client.calibrations)
+    add_show(actions, _VIEW, lambda client: client.calibrations)
+    cancel = add_action(actions, "cancel", "cancel one; a running fit stops within seconds", _cancel)
+    cancel.add_argument("id", metavar="ID", help="its id")
+    add_delete(
+        actions,
+        "delete the record of one that has ended; its predictor and certificate remain",
+        lambda client, id: client.calibrations.delete(id),
+    )
+
+
+def _cancel(options: argparse.Namespace, client: Client) -> int:
+    return _VIEW.print_line(client.calibrations.cancel(options.id), options)
+
+
+def _line(calibration: Calibration) -> str:
+    return f"{calibration.id}  {calibration.status:<9}  {calibration.predictor_id or ''}  {calibration.name}"
+
+
+_VIEW = View("calibrations", _line, Calibration.model_dump)
