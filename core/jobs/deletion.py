@@ -15,4 +15,5 @@ def delete_dataset(store: Store, tenant: str, dataset_id: str) -> None:
         if work.calibrations.uses_dataset(dataset_id):
             raise ConflictError("A calibration that needs this dataset has not ended: cancel it first.")
         work.datasets.delete(record)
+        work.audit.add("dataset.delete", tenant, "dataset", dataset_id)
     discard_unnamed(store, record.artifact, _JUST_WRITTEN_SECONDS)

@@ -12,7 +12,7 @@ from certiset.core.jobs.model_trial import try_model
 from certiset.core.models import Manifest, Model
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.records import ModelRecord
-from certiset.core.store.store import Store
+from certiset.core.store.store import Store, Transaction
 from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
@@ -57,8 +57,13 @@ def add_model(
         store,
         lambda work: work.models.of_content(tenant, digest),
         make,
-        lambda work, record: work.models.add(record),
+        _insert,
     )
+
+
+def _insert(work: Transaction, record: ModelRecord) -> ModelRecord:
+    work.audit.add("model.create", record.tenant, "model", record.id)
+    return work.models.add(record)
 
 
 def _built(

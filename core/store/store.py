@@ -1,5 +1,6 @@
 """The whole store behind one name: a transaction with all repositories, and the artifact files."""
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -7,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.settings import Settings
 from certiset.core.store.artifacts import Artifacts
+from certiset.core.store.audit import SERVICE, Actor, AuditLog
 from certiset.core.store.calibrations import Calibrations
 from certiset.core.store.certificates import Certificates
 from certiset.core.store.database import Database
@@ -23,8 +25,9 @@ from certiset.core.store.schema import is_current, require_current
 class Transaction:
     """Repositories that share one session; whoever opened it commits."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: Settings, actor: Actor) -> None:
         self.session = session
+        self.audit = AuditLog(session, actor)
         self.keys = ApiKeys(session)
         self.datasets = Datasets(session)
         self.models = Models(session)
@@ -39,6 +42,7 @@ class Transaction:
 class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.actor = SERVICE
         self.database = Database(settings.database)
         self.artifacts = Artifacts(settings.artifacts)
 
@@ -58,15 +62,21 @@ class Store:
             raise
         return store
 
+    def acting_for(self, actor: Actor) -> "Store":
+        """The same store; what is changed through it is logged as this actor's doing."""
+        other = copy.copy(self)
+        other.actor = actor
+        return other
+
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         with self.database.reading() as session:
-            yield Transaction(session, self.settings)
+            yield Transaction(session, self.settings, self.actor)
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         with self.database.writing() as session:
-            yield Transaction(session, self.settings)
+            yield Transaction(session, self.settings, self.actor)
 
     def close(self) -> None:
         self.database.close()

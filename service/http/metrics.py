@@ -27,6 +27,12 @@ class Metrics:
             "certiset_calibrations", "Calibrations by status.", ["status"], registry=self.registry
         )
 
+        self._refused = Counter(
+            "certiset_refused_requests",
+            "Requests refused or failed, by code.",
+            ["reason"],
+            registry=self.registry,
+        )
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -37,6 +43,10 @@ class Metrics:
             children = self._children[key] = (self.requests.labels(*map(str, key)), self.seconds.labels(route))
         children[0].inc()
         children[1].observe(seconds)
+
+    def refused(self, reason: str) -> None:
+        """One refusal more; ``reason`` is the code of a problem."""
+        self._refused.labels(reason).inc()
 
     def text(self, store: Store) -> bytes:
         """Everything, with what the database knows as of now."""

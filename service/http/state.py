@@ -14,6 +14,7 @@ from certiset.service.http.access.secret import derive, read_secret
 from certiset.service.http.access.streams import Streams
 from certiset.service.http.metrics import Metrics
 from certiset.service.http.readiness import Readiness
+from certiset.service.http.refusals import RefusalLog
 from certiset.service.serving.inference import InferenceThreads
 from certiset.service.serving.prediction_ids import PredictionIds
 from certiset.service.serving.predictor_cache import PredictorCache
@@ -30,6 +31,7 @@ class Service:
     streams: Streams
     readiness: Readiness
     metrics: Metrics
+    refusals: RefusalLog
     inference: InferenceThreads
     predictors: PredictorCache
     prediction_ids: PredictionIds
@@ -61,6 +63,7 @@ class Service:
             streams=Streams(),
             readiness=Readiness(store, announcer),
             metrics=metrics,
+            refusals=RefusalLog(store, settings.audit_seconds),
             inference=inference,
             predictors=predictors,
             prediction_ids=prediction_ids,
@@ -70,6 +73,7 @@ class Service:
         )
 
     def close(self) -> None:
+        self.refusals.close()
         self.inference.close()
         self.announcer.close()
         self.store.close()
