@@ -20,6 +20,7 @@ from certiset.core.store.outcomes import Outcomes
 from certiset.core.store.predictors import Predictors
 from certiset.core.store.reports import Reports
 from certiset.core.store.schema import is_current, require_current
+from certiset.core.store.statistics import Statistics
 
 
 class Transaction:
@@ -37,6 +38,7 @@ class Transaction:
         self.predictors = Predictors(session)
         self.certificates = Certificates(session)
         self.outcomes = Outcomes(session)
+        self.statistics = Statistics(session)
 
 
 class Store:

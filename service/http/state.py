@@ -51,7 +51,9 @@ class Service:
         except BaseException:
             store.close()
             raise
-        announcer, metrics = Announcer.connect(settings, Celery), Metrics()
+        announcer, metrics, streams = Announcer.connect(settings, Celery), Metrics(store), Streams()
+        metrics.waiting_rows.set_function(lambda: inference.rows)
+        metrics.event_streams.set_function(lambda: streams.open)
         predictors = PredictorCache(store, settings.cache_bytes, inference)
         prediction_ids = PredictionIds(derive(secret, "prediction ids"))
         return cls(
@@ -60,7 +62,7 @@ class Service:
             announcer=announcer,
             keys=KeyRing(store, derive(secret, "api keys"), settings.api_keys),
             limit=RateLimit(settings.rate_limit),
-            streams=Streams(),
+            streams=streams,
             readiness=Readiness(store, announcer),
             metrics=metrics,
             refusals=RefusalLog(store, settings.audit_seconds),

@@ -1,5 +1,7 @@
 """Any framework's model as an ONNX file, run by onnxruntime from bytes: files beside it are never read."""
 
+import os
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,6 +13,7 @@ from certiset.core.models.backbones.base import Backbone, BackboneSpec
 
 _TENSOR = "onnx"
 """holds the file's bytes among the backbone's tensors"""
+_FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@-]+)*/(?=[\w.+@-]+)")
 
 
 class OnnxSpec(BackboneSpec):
@@ -28,10 +31,14 @@ class _OnnxBackbone:
     def __init__(self, content: bytes) -> None:
         import onnxruntime  # noqa: PLC0415 (only those who bring an ONNX model pay for it)
 
+        options = onnxruntime.SessionOptions()
+        # Weights that claim to lie in another file are looked for where no file can be, and not in this folder.
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)
+        providers = onnxruntime.get_available_providers()
         try:
-            self.session = onnxruntime.InferenceSession(content, providers=onnxruntime.get_available_providers())
+            self.session = onnxruntime.InferenceSession(content, options, providers=providers)
         except Exception as error:  # onnxruntime raises several kinds, none of them documented
-            raise ModelError(f"The ONNX model cannot be loaded: {first_line(error)[:300]}") from None
+            raise ModelError(f"The ONNX model cannot be loaded: {_said(error)}") from None
         inputs = self.session.get_inputs()
         if len(inputs) != 1:
             raise ModelError(f"The ONNX model must have one input, not {len(inputs)}.")
@@ -43,7 +50,7 @@ class _OnnxBackbone:
         try:
             outputs = self.session.run(None, {self.input.name: x.cpu().numpy().astype(dtype)})
         except Exception as error:
-            raise ModelError(f"The ONNX model failed on its input: {first_line(error)[:300]}") from None
+            raise ModelError(f"The ONNX model failed on its input: {_said(error)}") from None
         last = np.asarray(outputs[-1])
         if last.dtype.kind != "f" or len(last) != len(x):
             raise ModelError("The last output of the ONNX model must be floats, one row for each input.")
@@ -51,3 +58,8 @@ class _OnnxBackbone:
 
     def tensors(self) -> dict[str, Tensor]:
         return {f"backbone.{_TENSOR}": torch.frombuffer(bytearray(self.content), dtype=torch.uint8)}
+
+
+def _said(error: Exception) -> str:
+    """What onnxruntime said, without the folders that its messages name: strangers read it."""
+    return _FOLDERS.sub("", first_line(error))[:300]

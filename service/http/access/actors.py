@@ -1,5 +1,7 @@
 """Who a request acts for, as the audit log names them."""
 
+from ipaddress import ip_address
+
 from starlette.types import Scope
 
 from certiset.core.store.audit import Actor
@@ -11,6 +13,9 @@ def actor_of(scope: Scope, caller: Caller | None) -> Actor:
 
 
 def address_of(scope: Scope) -> str | None:
-    """The client's, which uvicorn takes from a proxy's header if the proxy is one that it trusts."""
+    """The client's. From a proxy that it trusts uvicorn takes what stands in its header, which may be no address."""
     client = scope.get("client")
-    return None if client is None else str(client[0])
+    try:
+        return None if client is None else str(ip_address(client[0].partition("%")[0]))
+    except ValueError:
+        return None

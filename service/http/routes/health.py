@@ -39,4 +39,4 @@ def readyz(service: TheService) -> Any:
 )
 @requires("operator", action="metrics.read")
 def metrics(service: TheService) -> Response:
-    return Response(service.metrics.text(service.store), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -142,7 +142,7 @@ def test_pages_and_json_lines_hold_the_same(server: Server, ada: httpx.Client) -
     paged: list[str] = []
     cursor = None
     while True:
-        params = {"limit": 2, "action": "dataset.create"} | ({"cursor": cursor} if cursor else {})
+        params: dict[str, Any] = {"limit": 2, "action": "dataset.create", **({"cursor": cursor} if cursor else {})}
         page = ada.get("/audit", params=params).json()
         paged += [entry["id"] for entry in page["items"]]
         cursor = page["next_cursor"]
