@@ -18,6 +18,7 @@ CertificateStatus: TypeAlias = Annotated[
     str, Field(json_schema_extra={"enum": ["consistent", "contradicted", "withdrawn"]})
 ]
 GuaranteeName: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["per_draw", "posterior"]})]
+AuditResult: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ok", "refused", "failed"]})]
 KeyAlgorithm: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ed25519"]})]
 
 
@@ -215,6 +216,35 @@ class Ready(Resource):
     database: str
     broker: str
     artifacts: str
+
+
+class AuditEntry(Resource):
+    """A change, or refusals of one kind that were counted."""
+
+    id: str
+    at: str
+    """when it was changed, or last refused"""
+    action: str
+    """such as dataset.create; of a refused call that changes nothing, the scope that it needs"""
+    result: AuditResult
+    """ok: it was done; refused: by a 4xx; failed: by a 5xx"""
+    status: int | None
+    """of the answer, if it was not done"""
+    code: str | None
+    """of the problem, likewise"""
+    tenant: str | None
+    """whose records it is about; null if the caller is unknown"""
+    key_id: str | None
+    user: str | None
+    """of the operating system, for what an operator did by command"""
+    address: str | None
+    object_kind: str | None
+    object_id: str | None
+    count: int
+    """how many calls, all alike, this entry stands for"""
+    first_at: str | None
+    """when the first of them was refused"""
+    details: dict[str, Any] | None
 
 
 class FieldProblem(Resource):

@@ -41,6 +41,8 @@ class Settings:
     """public keys of earlier signing keys, in base64, comma-separated; their certificates still verify"""
     rate_limit: int = 60_000
     """requests per minute and key, on each API process; 0: no limit"""
+    audit_seconds: float = 60.0
+    """refused calls of one kind within this time are one row of the audit log, with their number"""
     cache_bytes: int = 2**31
     """memory for cached predictors"""
     queue_rows: int = 100_000

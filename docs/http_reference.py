@@ -16,7 +16,7 @@ Generated from the service's OpenAPI document by `docs/http_reference.py`; a tes
 has the same at `/docs`, and the document itself at `/openapi.json`.
 
 Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`. Each call says which scope the key needs; `admin`
-includes the others. Records belong to the key's tenant, and those of other tenants are not found (404).
+includes `read` and `write`. Records belong to the key's tenant, and those of other tenants are not found (404).
 
 Lists come newest first, a page at a time: `next_cursor` of one page, as `cursor`, gives the next.
 
@@ -74,7 +74,7 @@ def _codes() -> str:
 def _operation(path: str, method: str, call: dict[str, Any]) -> Iterator[str]:
     scopes = [scope for needed in call.get("security", []) for scope in needed["bearer"]]
     yield from (f"### {method.upper()} {path}", "", *_sentences(call))
-    yield from (f"Scope: {', '.join(scopes)}." if scopes else "Open to everybody.", "")
+    yield from (f"Scope: {' or '.join(scopes)}." if scopes else "Open to everybody.", "")
     given = [(p["name"], p["in"], p.get("required", False), p["schema"], p) for p in call.get("parameters", [])]
     if given:
         yield from ("| parameter | where | what |", "|---|---|---|")

@@ -1,5 +1,7 @@
 """An ONNX graph run by onnxruntime on the CPU, from bytes: files beside it are never read."""
 
+import os
+import re
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,6 +10,7 @@ from numpy.typing import NDArray
 from certiset.core.errors import ModelError, first_line
 
 _LONGEST_REASON = 300
+_FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@-]+)*/(?=[\w.+@-]+)")
 
 
 class Graph(Protocol):
@@ -33,6 +36,8 @@ class GraphSession:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 4
+        # Weights that claim to lie in another file are looked for where no file can be, and not in this folder.
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)
         # Threads that spin while they wait take the cores from everybody else.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
@@ -58,4 +63,5 @@ class GraphSession:
 
 
 def _reason(error: Exception) -> str:
-    return first_line(error)[:_LONGEST_REASON]
+    """What onnxruntime said, without the folders that its messages name: strangers read it."""
+    return _FOLDERS.sub("", first_line(error))[:_LONGEST_REASON]

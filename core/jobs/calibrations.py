@@ -11,6 +11,7 @@ from certiset.core.data import DatasetArrays
 from certiset.core.errors import CertisetError, ConflictError, DataError, DuplicateError, ModelError
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs.announcer import Announcer
+from certiset.core.resources import FINISHED
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
@@ -72,6 +73,7 @@ def request_calibration(
                 idempotency_key=idempotency_key,
                 request_sha256=request.sha256,
             )
+            work.audit.add("calibration.create", tenant, "calibration", record.id)
     except DuplicateError:
         known = find_requested(store, tenant, request, idempotency_key)
         if known is None:
@@ -102,13 +104,19 @@ def cancel_calibration(store: Store, tenant: str | None, calibration_id: str) ->
     with store.writing() as work:
         if tenant is not None:
             work.calibrations.get(tenant, calibration_id)
-        return work.calibrations.cancel(calibration_id)
+        before = work.calibrations.find(calibration_id)
+        changes = before is not None and not before.cancel_requested and before.status not in FINISHED
+        record = work.calibrations.cancel(calibration_id)
+        if changes:
+            work.audit.add("calibration.cancel", record.tenant, "calibration", record.id)
+        return record
 
 
 def retry_calibration(store: Store, calibration_id: str, announcer: Announcer) -> Calibration:
     """Requeues a failed or cancelled one of any tenant, and tells the workers."""
     with store.writing() as work:
         record = work.calibrations.retry(calibration_id)
+        work.audit.add("calibration.retry", record.tenant, "calibration", record.id)
     announcer.announce(record.id)
     return record
 

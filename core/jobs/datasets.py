@@ -9,7 +9,7 @@ from certiset.core.jobs.insert import insert_with_artifact
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Dataset
-from certiset.core.store.store import Store
+from certiset.core.store.store import Store, Transaction
 from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
@@ -56,7 +56,12 @@ def add_dataset(
             store,
             lambda work: work.datasets.of_content(tenant, digest, target),
             make,
-            lambda work, record: work.datasets.add(record),
+            _insert,
             tenant=tenant,
             wanted=Amounts(datasets=1),
         )
+
+
+def _insert(work: Transaction, record: Dataset) -> Dataset:
+    work.audit.add("dataset.create", record.tenant, "dataset", record.id)
+    return work.datasets.add(record)

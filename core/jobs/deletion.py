@@ -21,6 +21,7 @@ def delete_dataset(store: Store, tenant: str, dataset_id: str) -> None:
         record = work.datasets.get(tenant, dataset_id)
         _refuse_needed(work, record, "dataset")
         work.datasets.delete(record)
+        work.audit.add("dataset.delete", tenant, "dataset", dataset_id)
     discard_unnamed(store, record.artifact, _JUST_WRITTEN_SECONDS)
 
 

@@ -51,13 +51,14 @@ def insert_with_artifact(
         return known, False
     # An artifact that is missing or damaged is written again, under the same name.
     record, content = make()
-    needed = replace(wanted, bytes=len(content), rows=record.rows if isinstance(record, Dataset) else 0)
+    size = content.stat().st_size if isinstance(content, Path) else len(content)
+    needed = replace(wanted, bytes=size, rows=record.rows if isinstance(record, Dataset) else 0)
     if known is None:
         # Refused before it is written, so that refusals do not fill the disk.
         with store.reading() as work:
             work.tenants.check(tenant, needed)
     if isinstance(record, Dataset):
-        record.stored_bytes = len(content)
+        record.stored_bytes = size
     artifact = record.artifact = store.artifacts.put(content)
 
     def admitted(work: Transaction) -> Uploaded:

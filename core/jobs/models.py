@@ -14,7 +14,7 @@ from certiset.core.models import Manifest, Model
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import ModelRecord
-from certiset.core.store.store import Store
+from certiset.core.store.store import Store, Transaction
 from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
@@ -56,7 +56,7 @@ def add_model(
                 store,
                 lambda work: work.models.of_content(tenant, digest),
                 make,
-                lambda work, record: work.models.add(record),
+                _insert,
                 tenant=tenant,
                 wanted=Amounts(models=1),
             )
@@ -83,6 +83,11 @@ def _converted(
 
 def _is_small(weights: Path | None) -> bool:
     return weights is None or weights.stat().st_size <= _SMALL_BYTES
+
+
+def _insert(work: Transaction, record: ModelRecord) -> ModelRecord:
+    work.audit.add("model.create", record.tenant, "model", record.id)
+    return work.models.add(record)
 
 
 def _upload_field(field: str | None, weights: object, onnx: object) -> str:

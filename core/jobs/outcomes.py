@@ -83,7 +83,10 @@ def _count_with_retries(
             with store.writing() as work:
                 # In one order for everybody, so that no two wait for each other.
                 for id in sorted(missed):
-                    counted += work.outcomes.add(tenant, id, missed[id], alpha=alphas[id], eta=eta)
+                    fresh = work.outcomes.add(tenant, id, missed[id], alpha=alphas[id], eta=eta)
+                    if fresh:
+                        work.audit.add("outcome.report", tenant, "predictor", id, details={"counted": fresh})
+                    counted += fresh
                     contradicted[id] = work.outcomes.monitor(tenant, id).contradicted_at is not None
             return counted, contradicted
         except (DuplicateError, DatabaseBusyError):

@@ -22,4 +22,5 @@ def change_serving(store: Store, tenant: str, predictor_id: str, serve: str) -> 
                     "This certificate is for the mean over all members: one alone is not covered by it.", field="serve"
                 )
         record = work.predictors.set_serving(tenant, predictor_id, serve)
+        work.audit.add("predictor.serve", tenant, "predictor", predictor_id, details={"serve": serve})
         return record, work.outcomes.monitor(tenant, predictor_id).contradicted_at is not None

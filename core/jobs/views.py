@@ -6,7 +6,7 @@ from typing import overload
 
 from certiset.core import resources
 from certiset.core.store.quotas import Amounts
-from certiset.core.store.records import Calibration, Dataset, ModelRecord, PredictorRecord
+from certiset.core.store.records import AuditRecord, Calibration, Dataset, ModelRecord, PredictorRecord
 
 
 def dataset_resource(record: Dataset) -> resources.Dataset:
@@ -72,6 +72,26 @@ def predictor_resource(record: PredictorRecord, *, contradicted: bool) -> resour
         certificate_status=certificate_status(contradicted=contradicted),
         calibration_id=record.calibration_id,
         created_at=instant(record.created_at),
+    )
+
+
+def audit_entry(record: AuditRecord) -> resources.AuditEntry:
+    return resources.AuditEntry(
+        id=record.id,
+        at=instant(record.at),
+        action=record.action,
+        result=record.result,
+        status=record.status,
+        code=record.code,
+        tenant=record.tenant,
+        key_id=record.key_id,
+        user=record.user,
+        address=record.address,
+        object_kind=record.object_kind,
+        object_id=record.object_id,
+        count=record.count,
+        first_at=instant(record.first_at),
+        details=record.details,
     )
 
 

@@ -29,7 +29,7 @@ def read_file(file: str | Path, field: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        raise ModelError(f"{file} cannot be read: {error.strerror}.", field=field) from None
+        raise ModelError(f"{Path(file).name} cannot be read: {error.strerror}.", field=field) from None
 
 
 def _from_arrays(arrays: Mapping[str, Any]) -> dict[str, Tensor]:

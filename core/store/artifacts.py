@@ -85,19 +85,18 @@ class Artifacts:
 
     def get(self, name: str) -> bytes:
         """The content of that name, checked."""
-        path = self._path(name)
-        content = self._read(path)
+        content = self._read(name)
         found = hashlib.sha256(content).hexdigest()
         if found != name:
             raise DamagedFileError(
-                f"The stored file {path} is damaged: its {len(content)} bytes have the SHA-256 {found[:12]}…, "
-                f"not {name[:12]}…. Restore it from a backup, or upload its content again."
+                f"The stored file {name} is damaged: its {len(content)} bytes have the SHA-256 {found[:12]}…. "
+                f"Restore it from a backup, or upload its content again."
             )
         return content
 
     def part(self, name: str, first: int, last: int) -> bytes:
         """The bytes from ``first`` to before ``last``, unchecked: a hash needs the whole file."""
-        return self._read(self._path(name), first, last)
+        return self._read(name, first, last)
 
     def exists(self, name: str) -> bool:
         with self._translated_errors("The artifact store cannot be read"):
@@ -153,12 +152,14 @@ class Artifacts:
         finally:
             self._remove_quietly(probe)
 
-    def _read(self, path: str, first: int | None = None, last: int | None = None) -> bytes:
-        with self._translated_errors(f"The stored file {path} cannot be read"):
+    def _read(self, name: str, first: int | None = None, last: int | None = None) -> bytes:
+        # Callers of the API read these messages, and learn the name of a file, but not where it lies.
+        path = self._path(name)
+        with self._translated_errors(f"The stored file {name} cannot be read"):
             try:
                 content: bytes = self._fs.cat_file(path, start=first, end=last)
             except FileNotFoundError:
-                raise DamagedFileError(f"The stored file {path} is missing.") from None
+                raise DamagedFileError(f"The stored file {name} is missing.") from None
             return content
 
     def _path(self, name: str) -> str:

@@ -8,7 +8,8 @@ from certiset.core.store.clock import now
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.records import ApiKey
 
-SCOPES = ("read", "write", "admin")
+SCOPES = ("read", "write", "admin", "operator")
+"""admin: everything of one tenant; operator: what concerns all tenants, but none of their data"""
 
 
 class ApiKeys:
@@ -33,12 +34,15 @@ class ApiKeys:
     def remove_all(self, tenant: str) -> None:
         self._session.execute(delete(ApiKey).where(ApiKey.tenant == tenant))
 
-    def revoke(self, id: str) -> None:
+    def revoke(self, id: str) -> str:
+        """Returns the tenant of the key."""
         revoked = self._session.execute(
             update(ApiKey)
             .where(ApiKey.id == id, ApiKey.revoked_at.is_(None))
             .values(revoked_at=now())
-            .returning(ApiKey.id)
+            .returning(ApiKey.tenant)
         )
-        if revoked.first() is None:
+        tenant = revoked.scalar()
+        if tenant is None:
             raise NotFoundError(f"Key {id} was not found or is already revoked.")
+        return tenant

@@ -40,7 +40,7 @@ class ApiKey(Record):
     """whose records the key can access"""
     name: Mapped[str] = mapped_column(String(200))
     scopes: Mapped[list[str]]
-    """of read, write, admin"""
+    """of read, write, admin, operator"""
     digest: Mapped[str] = mapped_column(_Id, unique=True)
     """HMAC of the secret, which itself is never stored"""
     created_at: Mapped[float] = mapped_column(default=now())
@@ -240,3 +240,33 @@ class Monitor(Record):
     log_peak: Mapped[float] = mapped_column(default=0.0)
     """logarithm of the largest capital so far"""
     contradicted_at: Mapped[float | None]
+
+
+class AuditRecord(Record):
+    """A change, or refusals of one kind that were counted. Triggers refuse to change or delete a row."""
+
+    __tablename__ = "audit"
+    __table_args__ = (Index(None, "tenant", "id"), Index(None, "object_id"), Index(None, "at"))
+
+    id: Mapped[str] = mapped_column(_Id, primary_key=True)
+    at: Mapped[float] = mapped_column(default=now())
+    """when it was changed, or last refused"""
+    action: Mapped[str] = mapped_column(String(64))
+    """such as dataset.create"""
+    result: Mapped[str] = mapped_column(String(20))
+    """ok, refused (4xx) or failed (5xx)"""
+    status: Mapped[int | None]
+    code: Mapped[str | None] = mapped_column(String(64))
+    """of the problem, if it was refused"""
+    tenant: Mapped[str | None] = mapped_column(_Id)
+    """whose records it is about; None: the caller is unknown"""
+    key_id: Mapped[str | None] = mapped_column(_Id)
+    user: Mapped[str | None] = mapped_column(_Id)
+    """of the operating system, for what an operator does by command"""
+    address: Mapped[str | None] = mapped_column(_Id)
+    object_kind: Mapped[str | None] = mapped_column(String(20))
+    object_id: Mapped[str | None] = mapped_column(_Id)
+    count: Mapped[int] = mapped_column(BigInteger, default=1)
+    first_at: Mapped[float | None]
+    """of several refusals, when the first was"""
+    details: Mapped[dict[str, Any] | None]

@@ -1,5 +1,6 @@
 """The whole store behind one name: a transaction with all repositories, and the artifact files."""
 
+import copy
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.settings import Settings
 from certiset.core.store.artifacts import Artifacts
+from certiset.core.store.audit import SERVICE, Actor, AuditLog
 from certiset.core.store.calibrations import Calibrations
 from certiset.core.store.certificates import Certificates
 from certiset.core.store.database import Database
@@ -20,6 +22,7 @@ from certiset.core.store.outcomes import Outcomes
 from certiset.core.store.predictors import Predictors
 from certiset.core.store.reports import Reports
 from certiset.core.store.schema import is_current, require_current
+from certiset.core.store.statistics import Statistics
 from certiset.core.store.tenant_records import TenantRecords
 from certiset.core.store.tenants import Tenants
 from certiset.core.store.turns import Turns
@@ -28,8 +31,9 @@ from certiset.core.store.turns import Turns
 class Transaction:
     """Repositories that share one session; whoever opened it commits."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: Settings, actor: Actor) -> None:
         self.session = session
+        self.audit = AuditLog(session, actor)
         self.keys = ApiKeys(session)
         self.datasets = Datasets(session)
         self.models = Models(session)
@@ -42,11 +46,13 @@ class Transaction:
         self.predictors = Predictors(session)
         self.certificates = Certificates(session)
         self.outcomes = Outcomes(session)
+        self.statistics = Statistics(session)
 
 
 class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.actor = SERVICE
         self.database = Database(settings.database)
         self.artifacts = Artifacts(settings.artifacts)
 
@@ -66,15 +72,21 @@ class Store:
             raise
         return store
 
+    def acting_for(self, actor: Actor) -> "Store":
+        """The same store; what is changed through it is logged as this actor's doing."""
+        other = copy.copy(self)
+        other.actor = actor
+        return other
+
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         with self.database.reading() as session:
-            yield Transaction(session, self.settings)
+            yield Transaction(session, self.settings, self.actor)
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         with self.database.writing() as session:
-            yield Transaction(session, self.settings)
+            yield Transaction(session, self.settings, self.actor)
 
     @contextmanager
     def scratch_file(self) -> Iterator[Path]:

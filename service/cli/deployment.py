@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import getpass
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from certiset.core.errors import DatabaseUnavailableError
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.core.store.audit import Actor
 from certiset.core.store.errors import driver_message
 from certiset.service.cli.errors import CommandError
 from certiset.service.client.defaults import is_local
@@ -32,13 +34,21 @@ def opened_store(settings: Settings) -> Iterator[Store]:
     """The store of a deployment, which is created if it does not exist."""
     with explained_database():
         try:
-            store = Store.ready(settings)
+            store = Store.ready(settings).acting_for(Actor(user=_user()))
         except OSError as error:
             raise CommandError(f"{error.filename or settings.home} cannot be used: {error.strerror}.") from None
         try:
             yield store
         finally:
             store.close()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        # In a container a process may run under a number that no account has.
+        return f"uid {os.getuid()}"
 
 
 @contextlib.contextmanager

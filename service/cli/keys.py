@@ -21,6 +21,7 @@ _EXAMPLES = """examples:
   certiset keys list
   certiset keys revoke key-01jd...
 
+An admin may do everything in its tenant, an operator reads metrics and the audit log of all tenants, but no data.
 A key is shown once, when it is created; it cannot be recovered from what is stored. Records belong to the key's tenant.
 
 exit codes: 0 done, 2 bad input, or the database cannot be reached
@@ -38,7 +39,7 @@ def register(subparsers: Any) -> None:
     create = actions.add_parser("create", help="create a key and print it")
     create.add_argument("--name", default="", help="what it is for")
     create.add_argument(
-        "--scopes", default="read,write", help="comma-separated: read, write, admin (default read,write)"
+        "--scopes", default="read,write", help="comma-separated: read, write, admin, operator (default read,write)"
     )
     create.add_argument(
         "--tenant", default=DEFAULT_TENANT, help=f"tenant whose records it can access (default {DEFAULT_TENANT})"
@@ -82,7 +83,8 @@ def _list(options: argparse.Namespace, store: Store) -> None:
 
 def _revoke(options: argparse.Namespace, store: Store) -> None:
     with store.writing() as work:
-        work.keys.revoke(options.id)
+        tenant = work.keys.revoke(options.id)
+        work.audit.add("key.revoke", tenant, "key", options.id)
     print(json.dumps({"revoked": options.id}) if options.json else f"{options.id} was revoked.")
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "api": "serve HTTP in the foreground",
     "worker": "run calibrations in the foreground",
     "migrate": "bring the database to this version's schema",
+    "audit-log": "export who changed what, and what was refused, as JSON lines",
     "keys": "create, list and revoke API keys",
     "tenant": "list tenants, set quotas, export or erase one",
     "jobs": "list, watch, cancel and retry calibrations",
@@ -65,7 +66,7 @@ def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     command = _command(arguments)
     if command in COMMANDS:
-        importlib.import_module(f"certiset.service.cli.{command}").register(subparsers)
+        importlib.import_module(f"certiset.service.cli.{_module(command)}").register(subparsers)
         return parser
     for name, sentence in COMMANDS.items():
         subparsers.add_parser(name, help=sentence)
@@ -101,6 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{explained}.", file=sys.stderr)
         return BAD_INPUT
     return code
+
+
+def _module(command: str | None) -> str:
+    return str(command).replace("-", "_")
 
 
 def _command(arguments: Sequence[str]) -> str | None:

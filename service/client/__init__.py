@@ -1,6 +1,7 @@
 """A typed client of the HTTP service: ``from certiset import Client``. It needs neither torch nor the store."""
 
 from certiset.core.resources import (
+    AuditEntry,
     Calibration,
     Dataset,
     Model,
@@ -22,6 +23,7 @@ from certiset.service.client.predictions import Prediction, Predictions, Predict
 
 __all__ = [
     "ApiError",
+    "AuditEntry",
     "Calibration",
     "Certificate",
     "Client",

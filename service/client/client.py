@@ -6,6 +6,7 @@ from typing import Any, Self, overload
 from numpy.typing import NDArray
 
 from certiset.core.resources import Ready, Usage
+from certiset.service.client.audit import AuditLog
 from certiset.service.client.calibrations import Calibrations
 from certiset.service.client.certificates import Certificates
 from certiset.service.client.connection import BUSY, Connection
@@ -40,6 +41,7 @@ class Client:
         self.predictors = Predictors(self._connection)
         self.certificates = Certificates(self._connection)
         self.outcomes = Outcomes(self._connection)
+        self.audit = AuditLog(self._connection)
 
     def __enter__(self) -> Self:
         return self

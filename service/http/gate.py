@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from certiset.service.http.access.keys import Caller
-from certiset.service.http.access.requirements import AccessTable
+from certiset.service.http.access.requirements import AccessTable, Requirements
 from certiset.service.http.problems import problem_response
 from certiset.service.http.state import Service
 
@@ -24,16 +24,17 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        needed = self._access.of(scope["method"], scope["path"]).scope
-        if needed is not None:
+        needed = self._access.of(scope["method"], scope["path"])
+        if needed.scope is not None:
             service: Service = scope["app"].state.service
             key = _key(scope)
             caller = None if key is None else await self._caller(service, key)
+            # Before anything is refused, since the log names who was.
+            scope["state"]["caller"] = caller
             refusal = _refusal(service, caller, needed, given=key is not None)
             if refusal is not None:
                 await refusal(scope, receive, send)
                 return
-            scope["state"]["caller"] = caller
         await self._app(scope, receive, send)
 
     async def _caller(self, service: Service, key: str) -> Caller | None:
@@ -42,14 +43,14 @@ class Gate:
         return caller if known else await run_sync(service.keys.look_up, digest, limiter=_LOOK_UPS)
 
 
-def _refusal(service: Service, caller: Caller | None, needed: str, *, given: bool) -> Response | None:
+def _refusal(service: Service, caller: Caller | None, needed: Requirements, *, given: bool) -> Response | None:
     if caller is None:
         detail = "An API key is needed: send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'."
         if given:
             detail = "This API key is unknown, or was revoked."
         return problem_response(401, detail, headers={"WWW-Authenticate": "Bearer"})
-    if not caller.may(needed):
-        return problem_response(403, f"This key lacks the scope '{needed}'.")
+    if not (needed.scope is None or caller.may(needed.scope) or (needed.or_scope and caller.may(needed.or_scope))):
+        return problem_response(403, f"This key lacks the scope '{needed.scope}'.")
     wait = service.limit.wait(caller.key_id)
     if wait > 0:
         seconds = str(math.ceil(wait))

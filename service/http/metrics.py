@@ -5,28 +5,40 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from certiset.core.store import Store
-from certiset.core.store.records import STATUSES
+from certiset.service.http.store_metrics import StoreMetrics
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+    """What this process counts. A gauge with a source (``set_function``) reads it when somebody asks."""
+
+    def __init__(self, store: Store) -> None:
+        self.registry = registry = CollectorRegistry()
         self.requests = Counter(
-            "certiset_requests", "Requests answered.", ["method", "route", "status"], registry=self.registry
+            "certiset_requests", "Requests answered.", ["method", "route", "status"], registry=registry
         )
         self.seconds = Histogram(
-            "certiset_request_seconds", "Time to answer.", ["route"], buckets=_BUCKETS, registry=self.registry
+            "certiset_request_seconds", "Time to answer.", ["route"], buckets=_BUCKETS, registry=registry
         )
-        self.rows = Counter("certiset_rows", "Rows for which sets were served.", registry=self.registry)
-        self.contradicted = Gauge(
-            "certiset_contradicted_certificates", "Certificates that outcomes contradict.", registry=self.registry
+        self.rows = Counter("certiset_rows", "Rows for which sets were served.", registry=registry)
+        self.waiting_rows = Gauge(
+            "certiset_inference_waiting_rows", "Rows that are waiting for inference or in it.", registry=registry
         )
-        self.calibrations = Gauge(
-            "certiset_calibrations", "Calibrations by status.", ["status"], registry=self.registry
+        self.event_streams = Gauge("certiset_event_streams", "Event streams that are open.", registry=registry)
+        self.bytes_in_flight = Gauge(
+            "certiset_request_bytes_in_flight", "Bytes of requests' bodies that are held in memory.", registry=registry
         )
-
+        self._refused = Counter(
+            "certiset_refused_requests", "Requests refused or failed, by code.", ["reason"], registry=registry
+        )
+        self._deaths = Counter(
+            "certiset_confined_process_deaths",
+            "Confined processes that died or were killed, by what they were for.",
+            ["purpose"],
+            registry=registry,
+        )
+        registry.register(StoreMetrics(store))
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -38,11 +50,14 @@ class Metrics:
         children[0].inc()
         children[1].observe(seconds)
 
-    def text(self, store: Store) -> bytes:
+    def refused(self, reason: str) -> None:
+        """One refusal more; ``reason`` is the code of a problem."""
+        self._refused.labels(reason).inc()
+
+    def confined_process_died(self, purpose: str) -> None:
+        """One death more; ``purpose`` is one of the few words for which there are such processes, such as serving."""
+        self._deaths.labels(purpose).inc()
+
+    def text(self) -> bytes:
         """Everything, with what the database knows as of now."""
-        with store.reading() as work:
-            self.contradicted.set(work.outcomes.contradicted())
-            counts = work.calibrations.counts()
-        for status in STATUSES:
-            self.calibrations.labels(status).set(counts.get(status, 0))
         return generate_latest(self.registry)

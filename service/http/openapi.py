@@ -22,6 +22,7 @@ _SECTIONS = (
     "certificates",
     "outcomes",
     "figures",
+    "audit",
     "health",
     "open inference protocol",
 )
@@ -57,9 +58,10 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
         for method, operation in operations.items():
             for inner in _inner_definitions(operation):
                 schemas |= inner
-            scope = app.state.access.declared(method.upper(), path).scope
-            if scope is not None:
-                operation["security"] = [{"bearer": [scope]}]
+            needed = app.state.access.declared(method.upper(), path)
+            scopes = [scope for scope in (needed.scope, needed.or_scope) if scope is not None]
+            if scopes:
+                operation["security"] = [{"bearer": [scope]} for scope in scopes]
     document["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     app.openapi_schema = document
     return document

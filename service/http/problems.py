@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from certiset.core.bounds import BoundsError
 from certiset.core.errors import (
@@ -72,6 +73,8 @@ _CODES = {
 }
 """of the errors of HTTP itself"""
 INTERNAL = "internal"
+PROBLEM = "problem"
+"""where the code of an answered problem is kept in the request's state"""
 
 
 class ProblemError(Exception):
@@ -80,6 +83,18 @@ class ProblemError(Exception):
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers
+
+
+class ProblemResponse(Response):
+    """Leaves its code in the request's state, where log and metrics find it."""
+
+    def __init__(self, body: dict[str, Any], headers: dict[str, str] | None) -> None:
+        super().__init__(json.dumps(body), body["status"], headers, MEDIA_TYPE)
+        self._code = body["code"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})[PROBLEM] = self._code
+        await super().__call__(scope, receive, send)
 
 
 def problem_response(
@@ -99,7 +114,7 @@ def problem_response(
     }
     if errors:
         body["errors"] = [{"where": error.field, "message": error.message} for error in errors]
-    return Response(json.dumps(body), status, headers, MEDIA_TYPE)
+    return ProblemResponse(body, headers)
 
 
 def status_of(kind: type[CertisetError]) -> int:

@@ -10,11 +10,18 @@ from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from certiset.core.store.identifiers import ID_PATTERN
+from certiset.service.http.access.actors import actor_of
+from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import AccessTable
-from certiset.service.http.problems import problem_response
+from certiset.service.http.problems import INTERNAL, PROBLEM, problem_response
+from certiset.service.http.state import Service
 
 _log = logging.getLogger("certiset.requests")
-_GOOD_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_GOOD_ID = re.compile(rb"(?!cs_)[A-Za-z0-9._-]{1,64}")
+"""and not a key that came in the wrong header"""
+_GOOD_OBJECT = re.compile(ID_PATTERN)
+_ALWAYS_AUDITED = (401, 403, 413, 429)
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
@@ -54,15 +61,43 @@ class RequestLog:
             request_id.reset(token)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        service: Service = scope["app"].state.service
+        caller: Caller | None = scope["state"].get("caller")
+        if status >= 400:
+            self._refused(service, scope, caller, status)
         route = scope["path"]
         if not self._access.is_fixed(route):
             # A path that nobody serves, or that holds an id, must not become a label.
             route = getattr(scope.get("route"), "path", "other")
-        metrics = scope["app"].state.service.metrics
-        metrics.count(scope["method"], route, status, seconds)
+        service.metrics.count(scope["method"], route, status, seconds)
         if _log.isEnabledFor(logging.INFO):
-            fields = {"method": scope["method"], "route": route, "status": status, "ms": round(1000 * seconds, 2)}
+            fields: dict[str, object] = {
+                "method": scope["method"],
+                "route": route,
+                "status": status,
+                "ms": round(1000 * seconds, 2),
+            }
+            if caller is not None:
+                fields["key_id"], fields["tenant"] = caller.key_id, caller.tenant
             _log.info("request", extra={"fields": fields})
+
+    def _refused(self, service: Service, scope: Scope, caller: Caller | None, status: int) -> None:
+        """Counts what a key, a scope or a limit has stopped, and changes that were not made, for the audit log."""
+        needed = self._access.of(scope["method"], scope["path"])
+        if needed.scope is None:
+            return
+        code = scope["state"].get(PROBLEM, INTERNAL)
+        service.metrics.refused(code)
+        if status in _ALWAYS_AUDITED or (needed.changes and scope["method"] not in ("GET", "HEAD")):
+            id = self._access.id_in(scope["path"])
+            service.refusals.count(
+                action=needed.action or needed.scope,
+                actor=actor_of(scope, caller),
+                tenant=None if caller is None else caller.tenant,
+                status=status,
+                code=code,
+                object_id=id if id is not None and _GOOD_OBJECT.fullmatch(id) else None,
+            )
 
 
 class JsonLines(logging.Formatter):

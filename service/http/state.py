@@ -15,6 +15,7 @@ from certiset.service.http.access.secret import derive, read_secret
 from certiset.service.http.access.streams import Streams
 from certiset.service.http.metrics import Metrics
 from certiset.service.http.readiness import Readiness
+from certiset.service.http.refusals import RefusalLog
 from certiset.service.serving.inference import InferenceThreads
 from certiset.service.serving.prediction_ids import PredictionIds
 from certiset.service.serving.predictor_cache import PredictorCache
@@ -31,6 +32,7 @@ class Service:
     streams: Streams
     readiness: Readiness
     metrics: Metrics
+    refusals: RefusalLog
     inference: InferenceThreads
     graphs: GraphHost
     """the processes of strangers' models"""
@@ -52,10 +54,13 @@ class Service:
         except BaseException:
             store.close()
             raise
-        announcer, metrics = Announcer.connect(settings, Celery), Metrics()
+        announcer, metrics, streams = Announcer.connect(settings, Celery), Metrics(store), Streams()
+        metrics.waiting_rows.set_function(lambda: inference.rows)
+        metrics.event_streams.set_function(lambda: streams.open)
         graphs = GraphHost(
             GraphLimits(memory=settings.graph_bytes, seconds=settings.graph_seconds),
             of_one_owner=settings.graph_processes,
+            died=lambda: metrics.confined_process_died("graph"),
         )
         predictors = PredictorCache(store, settings.cache_bytes, inference, graphs)
         prediction_ids = PredictionIds(derive(secret, "prediction ids"))
@@ -65,9 +70,10 @@ class Service:
             announcer=announcer,
             keys=KeyRing(store, derive(secret, "api keys"), settings.api_keys),
             limit=RateLimit(settings.rate_limit),
-            streams=Streams(),
+            streams=streams,
             readiness=Readiness(store, announcer),
             metrics=metrics,
+            refusals=RefusalLog(store, settings.audit_seconds),
             inference=inference,
             graphs=graphs,
             predictors=predictors,
@@ -78,6 +84,7 @@ class Service:
         )
 
     def close(self) -> None:
+        self.refusals.close()
         self.inference.close()
         self.graphs.close()
         self.announcer.close()

@@ -72,6 +72,11 @@ class InferenceThread:
         self._thread = threading.Thread(target=self._loop, name=f"inference {device}", daemon=True)
         self._thread.start()
 
+    @property
+    def rows(self) -> int:
+        """Waiting or being computed."""
+        return self._rows
+
     async def sets_of(self, predictor: Predictor, inputs: NDArray[Any], members: NDArray[np.int64]) -> InferenceResult:
         """Raises `BusyError` at once if the queue is full. A caller that is cancelled is not computed for."""
         rows = len(inputs)
@@ -185,6 +190,11 @@ class InferenceThreads:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         found = [torch.device("cuda", n) for n in range(torch.cuda.device_count())] if device == "cuda" else None
         return cls([InferenceThread(place, max_rows) for place in found or [torch.device(device)]])
+
+    @property
+    def rows(self) -> int:
+        """Waiting or being computed, on all devices."""
+        return sum(thread.rows for thread in self._threads.values())
 
     def device_for(self, predictor_id: str) -> torch.device:
         places = list(self._threads.values())

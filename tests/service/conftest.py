@@ -8,7 +8,9 @@ from tests.service.server import Server, start_server
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = start_server(tmp_path_factory.mktemp("service"), max_upload_bytes=2_000_000, max_predict_bytes=4_000_000)
+    made = start_server(
+        tmp_path_factory.mktemp("service"), max_upload_bytes=2_000_000, max_predict_bytes=4_000_000, audit_seconds=1.0
+    )
     yield made
     made.stop()
 

@@ -41,7 +41,8 @@ class Server:
     port: int
     process: subprocess.Popen[bytes]
     keys: dict[str, str]
-    """by name: ada (everything), reader (ada's, read only), writer (ada's, no admin), eve (another tenant)"""
+    """by name: ada (everything of hers), reader (ada's, read only), writer (ada's, no admin), eve (another tenant),
+    operator (nobody's data)"""
     predictors: dict[str, Predictor]
     """by task, as the server has them"""
     calibrations: dict[str, Calibration]
@@ -73,6 +74,7 @@ def start_server(home: Path, **settings: Any) -> Server:
             ("reader", "ada", ["read"]),
             ("writer", "ada", ["read", "write"]),
             ("eve", "eve", ["read", "write", "admin"]),
+            ("operator", "default", ["operator"]),
         )
     }
     options = {**QUICK, "prior": {"steps": 30}}

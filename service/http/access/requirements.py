@@ -1,7 +1,7 @@
 """What a route asks of its callers: a key with some scope, and a body that is not too large. Each route says it itself.
 
     @router.post("/datasets")
-    @requires("write", largest_body=upload_body)
+    @requires("write", action="dataset.create", largest_body=upload_body)
     async def upload_dataset(...): ...
 
 `AccessTable` gathers what the routes of an app say. Gate, body limit, OpenAPI and the reference all read it there.
@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from certiset.core.settings import Settings
 
-Scope: TypeAlias = Literal["read", "write", "admin"]
+Scope: TypeAlias = Literal["read", "write", "admin", "operator"]
 E = TypeVar("E")
 
 _DECLARATION = "__requirements__"
@@ -44,15 +44,30 @@ class Requirements:
     """None: open to everybody"""
     largest_body: Callable[[Settings], int] = small_body
     """in bytes"""
+    or_scope: Scope | None = None
+    """a key with this one will do as well"""
+    action: str | None = None
+    """what the audit log calls it, such as dataset.create; None: by its scope"""
+
+    @property
+    def changes(self) -> bool:
+        """Whether a call may change something, unless its method says otherwise."""
+        return self.scope not in (None, "read")
 
 
 _PUBLIC = Requirements(None)
 _READ, _WRITE = Requirements("read"), Requirements("write")
 
 
-def requires(scope: Scope, *, largest_body: Callable[[Settings], int] = small_body) -> Callable[[E], E]:
-    """Declares the scope that a key must have for this endpoint, and the largest body that it takes."""
-    return _declare(Requirements(scope, largest_body))
+def requires(
+    scope: Scope,
+    *,
+    or_scope: Scope | None = None,
+    action: str | None = None,
+    largest_body: Callable[[Settings], int] = small_body,
+) -> Callable[[E], E]:
+    """Declares the scope that a key must have for this endpoint, its action, and the largest body that it takes."""
+    return _declare(Requirements(scope, largest_body, or_scope, action))
 
 
 def public(endpoint: E) -> E:
@@ -99,6 +114,14 @@ class AccessTable:
     def methods(self, path: str) -> list[str]:
         """Those that are served at a path."""
         return sorted({*self._at(path)} - {_ANY})
+
+    def id_in(self, path: str) -> str | None:
+        """The id of a resource in a path, whether or not it was routed."""
+        for route in self._routes:
+            found = route.pattern.match(path)
+            if found:
+                return found.groupdict().get("id")
+        return None
 
     def is_fixed(self, path: str) -> bool:
         """Whether a route without parameters has this path."""

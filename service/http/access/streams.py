@@ -14,6 +14,11 @@ class Streams:
         self._most = most
         self._open: Counter[str] = Counter()
 
+    @property
+    def open(self) -> int:
+        """Those of all keys."""
+        return self._open.total()
+
     def full(self, key_id: str) -> bool:
         return self._open[key_id] >= self._most
 

@@ -13,7 +13,7 @@ from certiset.core.jobs.views import calibration_resource
 from certiset.core.resources import Calibration
 from certiset.core.store.records import STATUSES
 from certiset.service.http.access.requirements import requires
-from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.progress_events import event_stream
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 
@@ -26,17 +26,18 @@ _CHECKS = CapacityLimiter(2)
 
 
 @router.post("/calibrations", status_code=202, response_model=Calibration, responses=problems(400, 404, 409, 413, 422))
-@requires("write")
+@requires("write", action="calibration.create")
 async def create_calibration(
     body: CalibrationRequest,
     response: Response,
     service: TheService,
     caller: TheCaller,
+    store: ActingStore,
     idempotency_key: IdempotencyKey = None,
 ) -> Any:
     """Checks everything that can be checked without fitting, then queues the fit."""
     # Whoever only asks again need not wait until others' data are checked.
-    record = await run_sync(calibrations.find_requested, service.store, caller.tenant, body, idempotency_key)
+    record = await run_sync(calibrations.find_requested, store, caller.tenant, body, idempotency_key)
     if record is None:
         request = partial(
             calibrations.request_calibration,
@@ -44,7 +45,7 @@ async def create_calibration(
             announcer=service.announcer,
             graphs=service.graphs.of(caller.tenant),
         )
-        record = await run_sync(request, service.store, caller.tenant, body, limiter=_CHECKS)
+        record = await run_sync(request, store, caller.tenant, body, limiter=_CHECKS)
     response.headers["Location"] = f"/calibrations/{record.id}"
     return calibration_resource(record)
 
@@ -71,10 +72,10 @@ def get_calibration(id: PathId, service: TheService, caller: TheCaller) -> Any:
 
 
 @router.post("/calibrations/{id}/cancel", status_code=202, response_model=Calibration, responses=problems(404, 422))
-@requires("write")
-def cancel_calibration(id: PathId, service: TheService, caller: TheCaller) -> Any:
+@requires("write", action="calibration.cancel")
+def cancel_calibration(id: PathId, caller: TheCaller, store: ActingStore) -> Any:
     """Ends a queued one at once and a running one within seconds; a finished one is not changed."""
-    return calibration_resource(calibrations.cancel_calibration(service.store, caller.tenant, id))
+    return calibration_resource(calibrations.cancel_calibration(store, caller.tenant, id))
 
 
 @router.delete("/calibrations/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))

@@ -12,7 +12,7 @@ from certiset.core.jobs import add_dataset, deletion
 from certiset.core.jobs.views import dataset_resource
 from certiset.core.resources import Dataset, Rows
 from certiset.service.http.access.requirements import requires, upload_body
-from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, required_file, text_field
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 
@@ -53,8 +53,10 @@ RowLimit = Annotated[int, Query(ge=1, le=200, description="maximum number of row
     },
     openapi_extra=_FORM,
 )
-@requires("write", largest_body=upload_body)
-async def upload_dataset(request: Request, response: Response, service: TheService, caller: TheCaller) -> Any:
+@requires("write", action="dataset.create", largest_body=upload_body)
+async def upload_dataset(
+    request: Request, response: Response, service: TheService, caller: TheCaller, store: ActingStore
+) -> Any:
     """Takes a file of calibration data; the same bytes again are the same dataset."""
     async with form_of(request) as form:
         file = required_file(form, "file")
@@ -63,7 +65,7 @@ async def upload_dataset(request: Request, response: Response, service: TheServi
         def add() -> tuple[Dataset, bool]:
             with on_disk(file, service.settings.home / "uploads") as path:
                 record, new = add_dataset(
-                    service.store, caller.tenant, path, filename=file.filename or "", name=name, target=target
+                    store, caller.tenant, path, filename=file.filename or "", name=name, target=target
                 )
             return dataset_resource(record), new
 
@@ -97,7 +99,7 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
 
 
 @router.delete("/datasets/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
-@requires("write")
-def delete_dataset(id: PathId, service: TheService, caller: TheCaller) -> None:
+@requires("write", action="dataset.delete")
+def delete_dataset(id: PathId, caller: TheCaller, store: ActingStore) -> None:
     """Removes the data; predictors and certificates made with them go on working."""
-    deletion.delete_dataset(service.store, caller.tenant, id)
+    deletion.delete_dataset(store, caller.tenant, id)

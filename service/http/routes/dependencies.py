@@ -1,9 +1,11 @@
-"""What routes ask for: the service and the caller."""
+"""What routes ask for: the service, the caller, and the store in which the caller acts."""
 
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from certiset.core.store import Store
+from certiset.service.http.access.actors import actor_of
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.state import Service
 
@@ -18,5 +20,12 @@ async def _caller(request: Request) -> Caller:
     return found
 
 
+async def _acting(request: Request) -> Store:
+    service: Service = request.app.state.service
+    return service.store.acting_for(actor_of(request.scope, request.state.caller))
+
+
 TheService = Annotated[Service, Depends(_service)]
 TheCaller = Annotated[Caller, Depends(_caller)]
+ActingStore = Annotated[Store, Depends(_acting)]
+"""the store, for routes that change something: it is logged as the caller's doing"""

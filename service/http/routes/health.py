@@ -37,6 +37,6 @@ def readyz(service: TheService) -> Any:
     response_class=Response,
     responses={**ALWAYS, 200: {"description": "Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-@requires("admin")
+@requires("operator", action="metrics.read")
 def metrics(service: TheService) -> Response:
-    return Response(service.metrics.text(service.store), media_type="text/plain; version=0.0.4; charset=utf-8")
+    return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

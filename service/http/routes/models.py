@@ -11,7 +11,7 @@ from certiset.core.jobs import add_model, deletion
 from certiset.core.jobs.views import model_resource
 from certiset.core.resources import Model
 from certiset.service.http.access.requirements import requires, upload_body
-from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, optional_file
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 
@@ -48,8 +48,10 @@ _LONGEST_MANIFEST = 2**20
     },
     openapi_extra=_FORM,
 )
-@requires("write", largest_body=upload_body)
-async def upload_model(request: Request, response: Response, service: TheService, caller: TheCaller) -> Any:
+@requires("write", action="model.create", largest_body=upload_body)
+async def upload_model(
+    request: Request, response: Response, service: TheService, caller: TheCaller, store: ActingStore
+) -> Any:
     """Takes a manifest and weights, and refuses what cannot be loaded."""
     async with form_of(request) as form:
         manifest = await _manifest(form)
@@ -61,7 +63,7 @@ async def upload_model(request: Request, response: Response, service: TheService
                 paths = [
                     None if file is None else files.enter_context(on_disk(file, folder)) for file in (weights, backbone)
                 ]
-                record, new = add_model(service.store, caller.tenant, manifest, paths[0], onnx=paths[1])
+                record, new = add_model(store, caller.tenant, manifest, paths[0], onnx=paths[1])
             return model_resource(record), new
 
         return await answer_upload(response, "models", add)

@@ -9,8 +9,9 @@ from pydantic import Discriminator, Field, Tag
 from certiset.core.errors import OptionError
 from certiset.core.jobs.outcomes import Outcome, count_outcomes
 from certiset.core.resources import OutcomesCounted
+from certiset.core.store import Store
 from certiset.service.http.access.requirements import requires
-from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, Strict, problems
 from certiset.service.http.state import Service
 
@@ -41,27 +42,27 @@ OneOrMany = Annotated[
 
 
 @router.post("/outcomes", response_model=OutcomesCounted, responses=problems(400, 404, 413, 422))
-@requires("write")
-async def report_outcomes(body: OneOrMany, service: TheService, caller: TheCaller) -> Any:
+@requires("write", action="outcome.report")
+async def report_outcomes(body: OneOrMany, service: TheService, caller: TheCaller, store: ActingStore) -> Any:
     """Takes the truth for one served set, or for many. All are counted, or, if one is not acceptable, none.
 
     The outcome of a replayed member says whether it was covered and counts for nothing: who chose the member may have
     chosen the outcome, too.
     """
-    counted, contradicted = await run_sync(_count, service, caller.tenant, body)
+    counted, contradicted = await run_sync(_count, service, store, caller.tenant, body)
     for id, is_contradicted in contradicted.items():
         service.predictors.update(caller.tenant, id, contradicted=is_contradicted)
     return counted
 
 
 def _count(
-    service: Service, tenant: str, body: OutcomeRequest | OutcomesRequest
+    service: Service, store: Store, tenant: str, body: OutcomeRequest | OutcomesRequest
 ) -> tuple[OutcomesCounted, dict[str, bool]]:
     if isinstance(body, OutcomesRequest):
         outcomes = [_read(service, tenant, one, f"outcomes.{place}.") for place, one in enumerate(body.outcomes)]
     else:
         outcomes = [_read(service, tenant, body, "")]
-    return count_outcomes(service.store, tenant, outcomes, service.settings.monitor_eta)
+    return count_outcomes(store, tenant, outcomes, service.settings.monitor_eta)
 
 
 def _read(service: Service, tenant: str, given: OutcomeRequest, place: str) -> Outcome:

@@ -10,7 +10,7 @@ from certiset.core.jobs.monitoring import monitor_of
 from certiset.core.jobs.views import predictor_resource
 from certiset.core.resources import Monitor, Predictor
 from certiset.service.http.access.requirements import requires
-from certiset.service.http.routes.dependencies import TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, Strict, problems
 
 router = APIRouter(tags=["predictors"], responses=ALWAYS)
@@ -38,13 +38,15 @@ def get_predictor(id: PathId, service: TheService, caller: TheCaller) -> Any:
 
 
 @router.patch("/predictors/{id}", response_model=Predictor, responses=problems(400, 404, 409, 413, 422))
-@requires("write")
-async def change_serving(id: PathId, body: ServingRequest, service: TheService, caller: TheCaller) -> Any:
+@requires("write", action="predictor.serve")
+async def change_serving(
+    id: PathId, body: ServingRequest, service: TheService, caller: TheCaller, store: ActingStore
+) -> Any:
     """`best` serves only the member with the smallest certified size, which is deterministic.
 
     Only certificates for every draw allow that: there each member keeps the promise by itself.
     """
-    record, contradicted = await run_sync(serving.change_serving, service.store, caller.tenant, id, body.serve)
+    record, contradicted = await run_sync(serving.change_serving, store, caller.tenant, id, body.serve)
     service.predictors.update(caller.tenant, id, serve=record.serve, contradicted=contradicted)
     return predictor_resource(record, contradicted=contradicted)
 

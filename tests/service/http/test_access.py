@@ -53,8 +53,12 @@ def test_scopes(server: Server) -> None:
             assert answer.status_code == 403
             assert answer.json()["detail"] == "This key lacks the scope 'write'."
         assert writer.get("/metrics").status_code == 403
-    with server.client() as admin:
-        assert admin.get("/metrics").status_code == 200
+    with server.client("operator") as operator, server.client() as admin:
+        assert operator.get("/metrics").status_code == 200
+        assert admin.get("/metrics").json()["detail"] == "This key lacks the scope 'operator'."
+        for path in ("/predictors", "/datasets", "/predict_set?x=0.1"):
+            assert operator.get(path).json()["detail"] == "This key lacks the scope 'read'."
+        assert operator.delete("/datasets/ds-1").status_code == 403
 
 
 def test_every_route_with_another_tenants_ids_finds_nothing(server: Server) -> None:

@@ -46,11 +46,12 @@ RAISED: list[tuple[Exception, int, str]] = [
 
 
 class _Nothing:
-    def count(self, *_: Any) -> None: ...
+    def count(self, *_: Any, **more: Any) -> None: ...
+    def refused(self, reason: str) -> None: ...
 
 
 class _Service:
-    metrics = _Nothing()
+    metrics = refusals = _Nothing()
 
 
 def app_with(raised: Exception | None = None) -> FastAPI:

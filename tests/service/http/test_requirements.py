@@ -114,8 +114,13 @@ def test_the_document_states_what_the_gate_asks(tmp_path: Path) -> None:
     for path, operations in made.openapi()["paths"].items():
         for method, operation in operations.items():
             asked = made.state.access.of(method.upper(), path.replace("{id}", "x-1").replace("{name}", "loss"))
-            assert operation.get("security", [{"bearer": [None]}]) == [{"bearer": [asked.scope]}], (method, path)
-    assert made.openapi()["paths"]["/metrics"]["get"]["security"] == [{"bearer": ["admin"]}]
+            scopes = [asked.scope, asked.or_scope] if asked.or_scope else [asked.scope]
+            stated = operation.get("security", [{"bearer": [None]}])
+            assert stated == [{"bearer": [scope]} for scope in scopes], (method, path)
+            if method != "get" and asked.changes:
+                assert asked.action is not None, f"{method} {path} must say what the audit log calls it"
+    assert made.openapi()["paths"]["/metrics"]["get"]["security"] == [{"bearer": ["operator"]}]
+    assert made.openapi()["paths"]["/audit"]["get"]["security"] == [{"bearer": ["admin"]}, {"bearer": ["operator"]}]
     assert "security" not in made.openapi()["paths"]["/healthz"]["get"]
 
 

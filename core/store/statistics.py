@@ -1,0 +1,63 @@
+"""Numbers over all tenants, for an operator's metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from certiset.core.resources import FINISHED
+from certiset.core.store.clock import now
+from certiset.core.store.records import Calibration, Monitor
+
+
+@dataclass(frozen=True)
+class FitDurations:
+    """How long the calibrations that ended in one way took, from their first start to their end."""
+
+    status: str
+    count: int
+    seconds: float
+    """of all together"""
+    within: tuple[int, ...]
+    """how many took at most as long as each of the bounds"""
+
+
+class Statistics:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def queue_ages(self, limit: int) -> dict[str, float]:
+        """By tenant, the seconds for which its oldest queued calibration has been due; the longest waits first."""
+        oldest = func.min(Calibration.not_before)
+        chosen = (
+            select(Calibration.tenant, now() - oldest)
+            .where(Calibration.status == "queued")
+            .group_by(Calibration.tenant)
+            .order_by(oldest)
+            .limit(limit)
+        )
+        return {tenant: max(0.0, float(age)) for tenant, age in self._session.execute(chosen)}
+
+    def fit_durations(self, bounds: Sequence[float]) -> list[FitDurations]:
+        seconds = Calibration.finished_at - Calibration.started_at
+        within = [func.sum(case((seconds <= bound, 1), else_=0)) for bound in bounds]
+        chosen = (
+            select(Calibration.status, func.count(), func.sum(seconds), *within)
+            .where(Calibration.status.in_(FINISHED), seconds.is_not(None))
+            .group_by(Calibration.status)
+        )
+        return [
+            FitDurations(status, int(count), float(total), tuple(int(number) for number in numbers))
+            for status, count, total, *numbers in self._session.execute(chosen)
+        ]
+
+    def contradicted(self, limit: int) -> list[tuple[str, str]]:
+        """(tenant, predictor) of contradicted certificates, the newest first."""
+        chosen = (
+            select(Monitor.tenant, Monitor.predictor_id)
+            .where(Monitor.contradicted_at.is_not(None))
+            .order_by(Monitor.contradicted_at.desc())
+            .limit(limit)
+        )
+        return [(tenant, predictor) for tenant, predictor in self._session.execute(chosen)]
