@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import certiset
+from certiset import Client
 
 ADDRESS = "http://127.0.0.1:8911"
 HOME = Path(os.environ["CERTISET_HOME"])
@@ -52,23 +53,14 @@ def calibrate() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=1200)
     x = rng.normal(size=(1200, 3)) + 2 * np.eye(3)[y]
-    with certiset.Client(ADDRESS, api_key=(HOME / "key").read_text().strip()) as client:
+    manifest = {"name": "toy", "task": "classification", "input_shape": [3], "classes": 3}
+    with Client(ADDRESS, (HOME / "key").read_text().strip()) as client:
         dataset = client.datasets.upload(x=x[:1000], y=y[:1000], name="toy")
-        model = client.models.upload(
-            {
-                "name": "toy",
-                "task": "classification",
-                "input_shape": [3],
-                "classes": 3,
-                "backbone": {"kind": "none"},
-                "head": {"kind": "identity"},
-            },
-            {},
-        )
-        done = client.calibrate(dataset_id=dataset.id, model_id=model.id, alpha=0.1, delta=0.05)
-        answer = client.predict_set(done.predictor_id, x[1000:])
-    covered = float(np.mean(answer.sets.contains(y[1000:])))
-    print(json.dumps({"certificate": done.certificate_id, "rows": 200, "covered": round(covered, 3)}))
+        model = client.models.upload(manifest)
+        ended = client.calibrations.wait(client.calibrations.start(dataset.id, model.id, alpha=0.1, delta=0.05).id)
+        assert ended.predictor_id, ended
+        covered = float(np.mean(client.predict_set(ended.predictor_id, x[1000:]).contains(y[1000:])))
+    print(json.dumps({"status": ended.status, "certificate": ended.certificate_id, "covered": round(covered, 3)}))
     assert covered > 0.8, covered
 
 
