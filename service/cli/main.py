@@ -26,11 +26,12 @@ COMMANDS = {
     "migrate": "bring the database to this version's schema",
     "keys": "create, list and revoke API keys",
     "jobs": "list, watch, cancel and retry calibrations",
+    "doctor": "check a deployment and the machine that it runs on",
     "bench": "measure speed, as ratios within one run",
     "reproduce": "regenerate the published evidence",
 }
 """commands to start with, for daily use and for operators, each with a short description"""
-_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "jobs")
+_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "jobs", "doctor")
 """the commands for which a plain installation is not enough"""
 _EXAMPLES = """examples:
   certiset up
