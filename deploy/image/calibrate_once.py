@@ -1,4 +1,4 @@
-"""Inside the image: `certiset up` is started, a model calibrated and asked for sets, and everything stopped."""
+"""Inside the image: `certiset up` is started and examined, a model calibrated and asked for sets, and all stopped."""
 
 import json
 import os
@@ -28,6 +28,7 @@ def main() -> int:
         )
     try:
         wait_until_ready(service, log)
+        subprocess.run(["certiset", "doctor"], check=True)
         calibrate()
     finally:
         service.send_signal(signal.SIGTERM)
