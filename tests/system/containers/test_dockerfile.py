@@ -58,6 +58,8 @@ def test_code_and_its_files_are_sent(suffix: str) -> None:
         "var/key",
         "var/secret",
         "var/signing.pem",
+        "secrets/database_url",
+        "deploy/kubernetes/secrets.yaml",
         "service/signing.pem",
         "core/tls.key",
         "worker/.env",
