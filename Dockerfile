@@ -10,9 +10,12 @@
 #   docker build -t certiset:cuda --build-arg VARIANT=cuda --build-arg TORCH='torch==2.8.0 torchvision==0.23.0' .
 #
 # VARIANT only checks what was installed: cpu and cuda refuse the other's wheels, any takes both.
-ARG PYTHON=3.11.13-slim-bookworm
+#
+# BASE is any image with Python 3.11 or newer as `python`, and its venv module. A tag can be moved; where that matters,
+# give it with the digest that you have checked: --build-arg BASE=python:3.11.13-slim-bookworm@sha256:…
+ARG BASE=python:3.11.13-slim-bookworm
 
-FROM python:${PYTHON} AS build
+FROM ${BASE} AS build
 ARG VARIANT=any
 ARG TORCH="torch torchvision"
 ARG TORCH_INDEX=""
@@ -32,7 +35,7 @@ RUN /opt/certiset/bin/python -c "import torch; \
     found = 'cuda' if torch.version.cuda else 'cpu'; \
     assert '$VARIANT' in ('any', found), f'VARIANT is $VARIANT, but the installed PyTorch is for {found}'"
 
-FROM python:${PYTHON}
+FROM ${BASE}
 # Files of a large upload wait in TMPDIR, on the volume: /tmp may be memory.
 ENV PATH=/opt/certiset/bin:$PATH \
     PYTHONUNBUFFERED=1 \

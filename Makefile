@@ -9,7 +9,7 @@ RUNTIME := $(VENV)/.installed-runtime
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Only what the service needs, without the development tools, so that a first `make up` is faster.
 $(RUNTIME): pyproject.toml
@@ -40,6 +40,10 @@ test: $(STAMP) ## run the default tests
 .PHONY: test-slow
 test-slow: $(STAMP) ## run the slow tests: the guarantees, by simulation
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+
+.PHONY: test-image
+test-image: ## build the image with buildah, boot it and calibrate once in it (as root, minutes, gigabytes)
+	deploy/image/test
 
 .PHONY: lint
 lint: $(STAMP) ## run ruff, mypy and import-linter

@@ -1,5 +1,6 @@
 """Settings of a deployment: one frozen value, read once from the environment's mapping by whoever starts a process."""
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -11,17 +12,23 @@ from certiset.core.errors import SettingsError
 PREFIX = "CERTISET_"
 _MAY_BE_ZERO = ("threads", "rate_limit")
 _QUOTA = "quota_"
+_FILE = "_FILE"
+
+
+def _secret() -> Any:
+    """A setting that may hold a secret: ``CERTISET_…_FILE`` names a file with its value."""
+    return dataclasses.field(default="", metadata={"secret": True})
 
 
 @dataclass(frozen=True)
 class Settings:
     home: Path = Path("var")
     """folder with all state of the embedded default"""
-    database_url: str = ""
+    database_url: str = _secret()
     """SQLAlchemy URL; empty: SQLite in home"""
-    broker_url: str = ""
+    broker_url: str = _secret()
     """Celery broker, such as redis://host:6379/0; empty: the embedded broker, files in home, no server"""
-    artifacts_url: str = ""
+    artifacts_url: str = _secret()
     """fsspec URL for arrays, members and models, such as s3://bucket/prefix; empty: a folder in home"""
     max_upload_bytes: int = 2**30
     """maximum size of an uploaded file"""
@@ -31,7 +38,7 @@ class Settings:
     """maximum size of one prediction request"""
     max_predict_rows: int = 200_000
     """maximum number of rows in one prediction request"""
-    api_keys: str = ""
+    api_keys: str = _secret()
     """keys accepted in addition to those in the database, comma-separated; each has every scope of tenant 'default'"""
     secret_file: Path = Path()
     """the secret behind stored keys and prediction ids, shared by all API replicas; empty: HOME/secret"""
@@ -90,13 +97,28 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
-        """Reads ``CERTISET_*``; an unusable value is an error that names its variable."""
+        """Reads ``CERTISET_*``; an unusable value is an error that names its variable.
+
+        What is secret may be in a file instead, which ``CERTISET_…_FILE`` names and which is read here, once.
+        """
         values = {}
         for field in fields(cls):
             name = PREFIX + field.name.upper()
-            if environment.get(name, "") != "":
-                values[field.name] = _value(name, environment[name], type(field.default))
+            text = environment.get(name, "")
+            file = environment.get(name + _FILE, "") if field.metadata.get("secret") else ""
+            if text and file:
+                raise SettingsError(f"{name} and {name}{_FILE} are both set: keep one of them.")
+            text = _content(name + _FILE, Path(file)) if file else text
+            if text:
+                values[field.name] = _value(name, text, type(field.default))
         return cls(**values)
+
+    @classmethod
+    def variables(cls) -> frozenset[str]:
+        """Every variable that `from_environment` reads."""
+        names = [PREFIX + field.name.upper() for field in fields(cls)]
+        secret = [PREFIX + field.name.upper() + _FILE for field in fields(cls) if field.metadata.get("secret")]
+        return frozenset(names + secret)
 
     def to_environment(self) -> dict[str, str]:
         """What `from_environment` reads back."""
@@ -157,3 +179,16 @@ def _value(name: str, text: str, kind: Any) -> Any:
     except ValueError:
         meant = "a whole number" if kind is int else "a number"
         raise SettingsError(f"{name} must be {meant}, not {text!r}.") from None
+
+
+def _content(name: str, file: Path) -> str:
+    """A secret's file: one line, which editors and ``echo`` end with a newline that is not part of it."""
+    try:
+        text = file.read_text(encoding="utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise SettingsError(f"The file {file} that {name} names cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"The file {file} that {name} names is not text.") from None
+    if not text.strip():
+        raise SettingsError(f"The file {file} that {name} names is empty.")
+    return text

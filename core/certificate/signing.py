@@ -3,9 +3,6 @@
 import base64
 import binascii
 import json
-import os
-import stat
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from certiset.core.certificate.content import CertificateContent
 from certiset.core.errors import SettingsError
+from certiset.core.private_file import create_private, read_private
 
 _KIND = "ed25519"
 
@@ -36,13 +34,9 @@ class Signer:
 
     @classmethod
     def from_file(cls, file: Path) -> "Signer":
-        """From a PEM file that nobody else may read."""
+        """From a PEM file that others may not read."""
         try:
-            if stat.S_IMODE(file.stat().st_mode) & 0o077:
-                raise SettingsError(f"{file} can be read by others: chmod 600 it.")
-            key = load_pem_private_key(file.read_bytes(), password=None)
-        except OSError as error:
-            raise SettingsError(f"The signing key {file} cannot be read: {error.strerror}.") from None
+            key = load_pem_private_key(read_private(file, "The signing key"), password=None)
         except (ValueError, TypeError) as error:
             raise SettingsError(f"{file} is not a private key in PEM form: {error}.") from None
         if not isinstance(key, Ed25519PrivateKey):
@@ -86,19 +80,3 @@ def signed_by(certificate: CertificateContent) -> str | None:
     except (InvalidSignature, ValueError, binascii.Error):
         return None
     return key
-
-
-def create_private(file: Path, content: bytes) -> None:
-    """Writes a file of mode 600, whole or not at all; does nothing if somebody was quicker."""
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.link(temporary, file)
-    except FileExistsError:
-        pass
-    finally:
-        temporary.unlink()

@@ -31,11 +31,12 @@ COMMANDS = {
     "keys": "create, list and revoke API keys",
     "tenant": "list tenants, set quotas, export or erase one",
     "jobs": "list, watch, cancel and retry calibrations",
+    "doctor": "check a deployment and the machine that it runs on",
     "bench": "measure speed, as ratios within one run",
     "reproduce": "regenerate the published evidence",
 }
 """commands to start with, for daily use and for operators, each with a short description"""
-_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "tenant", "jobs")
+_OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "tenant", "jobs", "doctor")
 """the commands for which a plain installation is not enough"""
 _EXAMPLES = """examples:
   certiset up

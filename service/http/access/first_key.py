@@ -1,6 +1,6 @@
 """The first key of an embedded deployment: made once, printed once, kept in a file that only its owner can read."""
 
-from certiset.core.certificate.signing import create_private
+from certiset.core.private_file import create_private
 from certiset.core.settings import Settings
 from certiset.core.store import Store
 from certiset.core.store.keys import SCOPES

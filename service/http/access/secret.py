@@ -3,11 +3,10 @@
 import hashlib
 import hmac
 import secrets
-import stat
 from pathlib import Path
 
-from certiset.core.certificate.signing import create_private
 from certiset.core.errors import SettingsError
+from certiset.core.private_file import create_private, read_private
 
 _SHORTEST = 32
 
@@ -17,12 +16,7 @@ def read_secret(file: Path) -> bytes:
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
         create_private(file, secrets.token_hex(32).encode())
-    try:
-        if stat.S_IMODE(file.stat().st_mode) & 0o077:
-            raise SettingsError(f"{file} can be read by others: chmod 600 it.")
-        content = file.read_bytes().strip()
-    except OSError as error:
-        raise SettingsError(f"The secret {file} cannot be read: {error.strerror}.") from None
+    content = read_private(file, "The secret").strip()
     if len(content) < _SHORTEST:
         raise SettingsError(f"The secret in {file} must have at least {_SHORTEST} characters.")
     return content

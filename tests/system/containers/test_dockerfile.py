@@ -58,6 +58,8 @@ def test_code_and_its_files_are_sent(suffix: str) -> None:
         "var/key",
         "var/secret",
         "var/signing.pem",
+        "secrets/database_url",
+        "deploy/kubernetes/secrets.yaml",
         "service/signing.pem",
         "core/tls.key",
         "worker/.env",
@@ -73,9 +75,9 @@ def test_state_keys_and_history_are_not(path: str) -> None:
 
 def test_bases_are_pinned_and_the_same() -> None:
     instructions = dockerfile()
-    assert re.fullmatch(r"PYTHON=3\.\d+\.\d+-slim-\w+", instructions[0].text)
+    assert re.fullmatch(r"BASE=python:3\.\d+\.\d+-slim-\w+", instructions[0].text)
     bases = [i.text.split(" AS ")[0] for i in instructions if i.name == "FROM"]
-    assert bases == ["python:${PYTHON}"] * 2
+    assert bases == ["${BASE}"] * 2
 
 
 def test_the_image_runs_as_nobody_special_and_is_watched() -> None:

@@ -65,7 +65,11 @@ def _compose(arguments: list[str]) -> None:
     for file in files:
         if not Path(file).exists():
             _refuse(f"no file {file}")
-    services = filled(compose(*files), _variables())["services"]
+    content = filled(compose(*files), _variables())
+    for secret in content.get("secrets", {}).values():
+        if not Path(secret["file"]).exists():
+            _refuse(f"no file {secret['file']}")
+    services = content["services"]
     named = [*getattr(options, "services", []), *(scale.split("=")[0] for scale in getattr(options, "scale", []))]
     for service in [*named, *([options.service] if hasattr(options, "service") else [])]:
         if service not in services:

@@ -18,7 +18,7 @@ _SERVER = re.compile(r"(?:make up|(?:\.venv/bin/)?certiset (up|api|worker)\b[^|&
 _DEVELOPING = re.compile(r"make (check|test|test-slow|bench)\b")
 """CI runs these; inside one of their tests it is enough that make knows what they would do"""
 _RESTORING = re.compile(r"pg_restore\b")
-_FILES = ("Makefile", "Dockerfile", "docker-compose.yml", "docker-compose.gpu.yml", ".env.example")
+_FILES = ("Makefile", "Dockerfile", "docker-compose.yml", "docker-compose.gpu.yml", ".env.example", "deploy")
 
 
 class Reader:

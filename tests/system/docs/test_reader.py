@@ -44,14 +44,14 @@ def test_another_output_is_noticed(reader: Reader) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "docker compose up -d",  # the passwords are not set
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose up -d nobody",
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose up --daemon",
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose -f missing.yml up",
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose up --scale workers=2",
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose exec api certiset key create",
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose exec api sh",
-        "REDIS_PASSWORD=a POSTGRES_PASSWORD=b docker compose exec postgres pg_dump --username=root certiset",
+        "docker compose up -d",  # there are no passwords
+        "deploy/compose/make-secrets && docker compose up -d nobody",
+        "deploy/compose/make-secrets && docker compose up --daemon",
+        "deploy/compose/make-secrets && docker compose -f missing.yml up",
+        "deploy/compose/make-secrets && docker compose up --scale workers=2",
+        "deploy/compose/make-secrets && docker compose exec api certiset key create",
+        "deploy/compose/make-secrets && docker compose exec api sh",
+        "deploy/compose/make-secrets && docker compose exec postgres pg_dump --username=root certiset",
         "docker build --build-arg TORCHES=1 .",
         "docker run certiset",
     ],
