@@ -9,7 +9,7 @@ from typing import Any
 from certiset.core.errors import SettingsError
 
 PREFIX = "CERTISET_"
-_MAY_BE_ZERO = ("threads", "rate_limit")
+_MAY_BE_ZERO = ("threads", "rate_limit", "stale_key_seconds", "wrong_keys")
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Settings:
     """SQLAlchemy URL; empty: SQLite in home"""
     broker_url: str = ""
     """Celery broker, such as redis://host:6379/0; empty: the embedded broker, files in home, no server"""
+    database_seconds: float = 5.0
+    """how long anybody waits for the database before the answer is 503"""
     artifacts_url: str = ""
     """fsspec URL for arrays, members and models, such as s3://bucket/prefix; empty: a folder in home"""
     max_upload_bytes: int = 2**30
@@ -40,6 +42,10 @@ class Settings:
     """public keys of earlier signing keys, in base64, comma-separated; their certificates still verify"""
     rate_limit: int = 60_000
     """requests per minute and key, on each API process; 0: no limit"""
+    stale_key_seconds: float = 300.0
+    """a key that was valid this long ago is still accepted while the database does not answer"""
+    wrong_keys: int = 20
+    """wrong keys that an address may try in a minute, on each API process; 0: no limit"""
     cache_bytes: int = 2**31
     """memory for cached predictors"""
     queue_rows: int = 100_000

@@ -39,7 +39,7 @@ class Transaction:
 class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.database = Database(settings.database)
+        self.database = Database(settings.database, settings.database_seconds)
         self.artifacts = Artifacts(settings.artifacts)
 
     @classmethod
