@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from certiset.core.bounds.errors import CertisetError
 
 __all__ = [
+    "ArtifactsReadOnlyError",
     "ArtifactsUnavailableError",
     "CertisetError",
     "ConflictError",
     "DamagedFileError",
     "DataError",
     "DatabaseBusyError",
+    "DatabaseReadOnlyError",
     "DatabaseUnavailableError",
     "DuplicateError",
     "FieldError",
@@ -156,10 +158,22 @@ class DatabaseBusyError(UnavailableError):
     code = "database_busy"
 
 
+class DatabaseReadOnlyError(UnavailableError):
+    """The database can be read, but accepts no changes."""
+
+    code = "database_read_only"
+
+
 class ArtifactsUnavailableError(UnavailableError):
     """The artifact store cannot be read or written at the moment."""
 
     code = "artifacts_unavailable"
+
+
+class ArtifactsReadOnlyError(ArtifactsUnavailableError):
+    """The artifact store can be read, but not written."""
+
+    code = "artifacts_read_only"
 
 
 def first_line(error: BaseException) -> str:

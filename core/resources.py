@@ -210,12 +210,14 @@ class Usage(Resource):
 
 
 class Ready(Resource):
-    """Whether the service can work; each part is ok, or away if it is unavailable."""
+    """Whether the service can serve sets; each part is ok, busy, read-only, full or unavailable."""
 
     ready: bool
     database: str
     broker: str
     artifacts: str
+    disk: str = "unknown"
+    """of the server's own files, such as uploads; unknown to servers before 0.2.0"""
 
 
 class AuditEntry(Resource):

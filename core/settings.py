@@ -10,7 +10,14 @@ from typing import Any
 from certiset.core.errors import SettingsError
 
 PREFIX = "CERTISET_"
-_MAY_BE_ZERO = ("threads", "rate_limit")
+_MAY_BE_ZERO = (
+    "threads",
+    "rate_limit",
+    "stale_key_seconds",
+    "wrong_keys",
+    "max_connections",
+    "max_connections_per_address",
+)
 _QUOTA = "quota_"
 _FILE = "_FILE"
 
@@ -28,6 +35,8 @@ class Settings:
     """SQLAlchemy URL; empty: SQLite in home"""
     broker_url: str = _secret()
     """Celery broker, such as redis://host:6379/0; empty: the embedded broker, files in home, no server"""
+    database_seconds: float = 5.0
+    """how long anybody waits for the database before the answer is 503"""
     artifacts_url: str = _secret()
     """fsspec URL for arrays, members and models, such as s3://bucket/prefix; empty: a folder in home"""
     max_upload_bytes: int = 2**30
@@ -50,6 +59,20 @@ class Settings:
     """requests per minute and key, on each API process; 0: no limit"""
     audit_seconds: float = 60.0
     """refused calls of one kind within this time are one row of the audit log, with their number"""
+    stale_key_seconds: float = 300.0
+    """a key that was valid this long ago is still accepted while the database does not answer"""
+    wrong_keys: int = 20
+    """wrong keys that an address may try in a minute, on each API process; 0: no limit"""
+    header_seconds: float = 10.0
+    """time for the headers of a request"""
+    body_seconds: float = 30.0
+    """time for the body of a request, in addition to that for its bytes at the least pace"""
+    body_pace: int = 2**14
+    """least pace of a request's body, in bytes per second"""
+    max_connections: int = 4096
+    """open connections of an API process; 0: as many as it may open files, but for some in reserve"""
+    max_connections_per_address: int = 512
+    """open connections of one client address, which behind a proxy is the proxy's; 0: no limit"""
     cache_bytes: int = 2**31
     """memory for cached predictors"""
     queue_rows: int = 100_000

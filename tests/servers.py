@@ -105,6 +105,19 @@ class PrivatePostgres:
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
 
+    def set(self, name: str, value: str) -> None:
+        """For all sessions, those that are open included."""
+        with psycopg.connect(self.url, autocommit=True, options="-c default_transaction_read_only=off") as operator:
+            operator.execute(f"alter system set {name} = {value}")
+            operator.execute("select pg_reload_conf()")
+        wait_until(lambda: self._value(name) == value, 10, f"{name} to be {value}")
+
+    def _value(self, name: str) -> str:
+        with psycopg.connect(self.url) as operator:
+            found = operator.execute(f"show {name}").fetchone()
+        assert found is not None
+        return str(found[0])
+
     def pause(self) -> None:
         self._signal(signal.SIGSTOP)
 

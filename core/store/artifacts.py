@@ -27,6 +27,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from certiset.core.errors import (
+    ArtifactsReadOnlyError,
     ArtifactsUnavailableError,
     CertisetError,
     DamagedFileError,
@@ -37,6 +38,7 @@ from certiset.core.errors import (
 _PIECE = 2**20
 _NAME = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"tmp/[0-9a-f]{32}|([0-9a-f]{2})/\1[0-9a-f]{62}")
+_READ_ONLY = {errno.EROFS}
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -180,6 +182,8 @@ class Artifacts:
         except self._failures as error:
             if isinstance(error, OSError) and error.errno in _NO_SPACE:
                 raise StoreFullError("The artifact store has no space left: free some, then try again.") from error
+            if isinstance(error, OSError) and error.errno in _READ_ONLY:
+                raise ArtifactsReadOnlyError(f"{failure}: {error.strerror}.") from error
             # The rest of a message may contain addresses, which belong in the log only.
             reason = (isinstance(error, OSError) and error.strerror) or type(error).__name__
             raise ArtifactsUnavailableError(f"{failure}: {reason}.") from error

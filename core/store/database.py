@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
-from certiset.core.errors import SettingsError
-from certiset.core.store.errors import translated_errors
+from certiset.core.errors import DatabaseUnavailableError, SettingsError
+from certiset.core.store.breaker import Breaker
+from certiset.core.store.errors import UNAVAILABLE, translated_errors
 
-_BUSY_MILLISECONDS = 10_000
+_SECONDS = 5.0
 _IMMEDIATE = "certiset_immediate"
 
 
@@ -22,10 +23,11 @@ class Database:
     """Connects on first use. `reading` and `writing` are the only ways to a session; each is one transaction.
 
     A lost connection, a lock that is not released, a duplicate and a full disk are raised as errors of certiset
-    (`certiset.core.store.errors`), and no SQLAlchemy error needs to be caught anywhere else.
+    (`certiset.core.store.errors`), and no SQLAlchemy error needs to be caught anywhere else. Nobody waits longer than
+    ``seconds`` for an answer; after a time-out, most callers are refused at once (`certiset.core.store.breaker`).
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, seconds: float = _SECONDS) -> None:
         try:
             parsed = make_url(url)
         except ArgumentError:
@@ -35,11 +37,14 @@ class Database:
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         if not self.is_sqlite and parsed.get_backend_name() != "postgresql":
             raise SettingsError(f"the database must be SQLite or PostgreSQL, not {parsed.get_backend_name()}.")
+        self._folder: Path | None = None
         if self.is_sqlite and parsed.database:
+            self._folder = Path(parsed.database).parent
             # The folder holds data and keys: readable by its owner only.
-            Path(parsed.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._breaker = Breaker()
         try:
-            self.engine = _engine(parsed, self.is_sqlite)
+            self.engine = _engine(parsed, seconds, self._breaker)
         except (NoSuchModuleError, ModuleNotFoundError) as error:
             raise SettingsError(f"the database URL names a driver that is not installed: {error}.") from None
 
@@ -50,14 +55,14 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        with translated_errors(), Session(self.engine, expire_on_commit=False) as session:
+        with self._asked(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Commits once, at the end; rolls back on any error."""
         with (
-            translated_errors(),
+            self._asked(),
             Session(self.writing_engine, expire_on_commit=False) as session,
             session.begin(),
         ):
@@ -66,37 +71,45 @@ class Database:
     @contextmanager
     def connection(self, *, writing: bool = False) -> Iterator[Connection]:
         """Below the sessions, for the schema and its migrations: one transaction, committed at the end."""
-        with translated_errors(), (self.writing_engine if writing else self.engine).begin() as connection:
+        with self._asked(), (self.writing_engine if writing else self.engine).begin() as connection:
             yield connection
 
+    @property
+    def is_away(self) -> bool:
+        """Whether the last one who asked waited in vain."""
+        return self._breaker.is_open
+
     def ping(self) -> None:
-        with self.connection() as connection:
-            connection.execute(text("select 1"))
+        """Raises unless the database can be written."""
+        with self.connection(writing=True) as connection:
+            connection.execute(text("update alembic_version set version_num = version_num"))
+
+    @contextmanager
+    def _asked(self) -> Iterator[None]:
+        if self._breaker.refuses():
+            raise DatabaseUnavailableError(UNAVAILABLE)
+        with translated_errors(self._folder):
+            yield
+        self._breaker.mend()
 
     def close(self) -> None:
         self.engine.dispose()
 
 
-def _engine(url: Any, is_sqlite: bool) -> Engine:
-    if not is_sqlite:
-        # A connection that died with the server is noticed before it is used; one that hangs, within seconds.
-        time_limits = {
-            "connect_timeout": 5,
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "tcp_user_timeout": 10_000,
-            "options": "-c statement_timeout=20000 -c lock_timeout=10000",
-        }
-        return create_engine(url, pool_pre_ping=True, connect_args=time_limits, hide_parameters=True)
-    engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
+def _engine(url: URL, seconds: float, breaker: Breaker) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        from certiset.core.store.postgresql import postgresql_engine  # noqa: PLC0415 (the driver may not be installed)
+
+        return postgresql_engine(url, seconds, breaker)
+    engine = create_engine(url, pool_timeout=seconds, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, _: Any) -> None:
         # The driver's own BEGIN comes too late for a snapshot; ours is in _begun.
         connection.isolation_level = None
         cursor = connection.cursor()
-        cursor.execute(f"pragma busy_timeout = {_BUSY_MILLISECONDS}")
-        _use_wal(cursor)
+        cursor.execute(f"pragma busy_timeout = {max(1, int(1000 * seconds))}")
+        _use_wal(cursor, seconds)
         cursor.execute("pragma synchronous = full")
         cursor.close()
 
@@ -109,14 +122,15 @@ def _engine(url: Any, is_sqlite: bool) -> Engine:
     return engine
 
 
-def _use_wal(cursor: Any) -> None:
+def _use_wal(cursor: Any, seconds: float) -> None:
     """Switching a new database to WAL fails at once, whatever the busy timeout, while another process does the same."""
-    deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    deadline = time.monotonic() + seconds
     while True:
         try:
             cursor.execute("pragma journal_mode = wal")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorname.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+            if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)

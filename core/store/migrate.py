@@ -16,6 +16,9 @@ def migrate(database: Database) -> tuple[str | None, str]:
     """Upgrades to the newest revision and returns the old and the new one; all steps in one transaction."""
     with database.connection(writing=True) as connection:
         if not database.is_sqlite:
+            from certiset.core.store.postgresql import wait_without_limit  # noqa: PLC0415 (the driver may not be installed)
+
+            wait_without_limit(connection)
             connection.execute(text("set local statement_timeout = 0; set local lock_timeout = 0"))
             connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         before = revision_of(connection)

@@ -53,7 +53,7 @@ class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.actor = SERVICE
-        self.database = Database(settings.database)
+        self.database = Database(settings.database, settings.database_seconds)
         self.artifacts = Artifacts(settings.artifacts)
 
     @classmethod

@@ -13,6 +13,8 @@ _EXAMPLES = """examples:
 
 exit codes: 0 stopped, 2 bad input
 """
+_GRACE_SECONDS = 4
+"""for requests that run when the process is asked to stop"""
 
 
 def register(subparsers: Any) -> None:
@@ -32,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     import uvicorn  # noqa: PLC0415 (torch and FastAPI load only for the command that serves)
 
     from certiset.service.http.app import create_app  # noqa: PLC0415
+    from certiset.service.http.connections import IDLE_SECONDS, limited_protocol  # noqa: PLC0415
     from certiset.service.http.request_log import log_as_json  # noqa: PLC0415
 
     settings = read_settings(options)
@@ -46,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=10,
+        http=limited_protocol(settings),
+        ws="none",
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     return 0

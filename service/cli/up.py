@@ -14,9 +14,10 @@ _EXAMPLES = """examples:
   certiset up
   certiset up --port 9000 --home /srv/certiset --no-demo
 
-Ctrl-C stops everything; all data are kept. Logs are in HOME/api.log and HOME/worker.log.
+Ctrl-C stops everything; all data are kept. Logs are in HOME/api.log and HOME/worker.log. An API or worker that dies is
+started again.
 
-exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 bad input, or the API stopped unexpectedly
+exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 bad input, or the API or the worker cannot be started
 """
 
 

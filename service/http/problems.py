@@ -64,6 +64,7 @@ _CODES = {
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
+    408: "too_slow",
     409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
@@ -148,12 +149,18 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 async def _certiset(request: Request, error: Exception) -> Response:
     assert isinstance(error, CertisetError)
+    return problem_of(error)
+
+
+def problem_of(error: CertisetError) -> Response:
+    """The error as a problem; one that was not meant for the caller is raised again."""
     status, detail, headers = status_of(type(error)), str(error), None
+    if status in (503, 507):
+        headers = {"Retry-After": str(getattr(error, "retry_seconds", _RETRY_SECONDS))}
     if isinstance(error, SandboxError):
         detail = f"What was sent cannot be processed: the process that read it {error}."
     elif status == 503:
         _log.warning("%s", error.__cause__ or error)
-        headers = {"Retry-After": str(getattr(error, "retry_seconds", _RETRY_SECONDS))}
     elif isinstance(error, DamagedFileError | StoreFullError):
         _log.error("%s", error)
     elif status == 500:

@@ -10,9 +10,11 @@ from certiset.core.jobs.announcer import Announcer
 from certiset.core.settings import Settings
 from certiset.core.store import Store
 from certiset.service.http.access.keys import KeyRing
+from certiset.service.http.access.look_ups import LookUps
 from certiset.service.http.access.rate_limit import RateLimit
 from certiset.service.http.access.secret import derive, read_secret
 from certiset.service.http.access.streams import Streams
+from certiset.service.http.access.wrong_keys import WrongKeys
 from certiset.service.http.metrics import Metrics
 from certiset.service.http.readiness import Readiness
 from certiset.service.http.refusals import RefusalLog
@@ -28,6 +30,8 @@ class Service:
     store: Store
     announcer: Announcer
     keys: KeyRing
+    look_ups: LookUps
+    wrong_keys: WrongKeys
     limit: RateLimit
     streams: Streams
     readiness: Readiness
@@ -54,6 +58,7 @@ class Service:
         except BaseException:
             store.close()
             raise
+        keys = KeyRing(store, derive(secret, "api keys"), settings.api_keys, settings.stale_key_seconds)
         announcer, metrics, streams = Announcer.connect(settings, Celery), Metrics(store), Streams()
         metrics.waiting_rows.set_function(lambda: inference.rows)
         metrics.event_streams.set_function(lambda: streams.open)
@@ -68,10 +73,12 @@ class Service:
             settings=settings,
             store=store,
             announcer=announcer,
-            keys=KeyRing(store, derive(secret, "api keys"), settings.api_keys),
+            keys=keys,
+            look_ups=LookUps(keys),
+            wrong_keys=WrongKeys(settings.wrong_keys),
             limit=RateLimit(settings.rate_limit),
             streams=streams,
-            readiness=Readiness(store, announcer),
+            readiness=Readiness(store, announcer, lambda: predictors.has_any and keys.has_usable()),
             metrics=metrics,
             refusals=RefusalLog(store, settings.audit_seconds),
             inference=inference,

@@ -99,7 +99,8 @@ class InferenceThread:
 
     def close(self) -> None:
         self._waiting.put(None)
-        self._thread.join(timeout=10)
+        # A thread that is stuck ends with the process.
+        self._thread.join(timeout=2)
 
     def _flush(self) -> None:
         batch, self._gathered = self._gathered, []

@@ -25,6 +25,8 @@ from certiset.service.serving.inference import InferenceThreads
 _REFRESH_SECONDS = 3.0
 _STALE_SECONDS = 15.0
 """what was last looked at so long ago is looked at before it is stated again"""
+_MOMENT_SECONDS = 0.5
+"""for which an answer waits for that: a database that does not answer holds up no set"""
 
 
 @dataclass
@@ -94,8 +96,7 @@ class PredictorCache:
             self._ready.move_to_end(key)
             age = time.monotonic() - found.checked
             if age > _STALE_SECONDS:
-                found.checked = time.monotonic()
-                await self._look_again(found)
+                await asyncio.wait({self._refresh(found)}, timeout=_MOMENT_SECONDS)
                 if key not in self._ready:
                     return await self.get(tenant, id)
             elif age > _REFRESH_SECONDS:
@@ -106,6 +107,10 @@ class PredictorCache:
             task = self._loading[key] = asyncio.create_task(self._load(key))
         # A caller that goes away must not take the loading with it: others wait for the same.
         return await asyncio.shield(task)
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self._ready)
 
     @property
     def memory(self) -> int:
@@ -134,12 +139,13 @@ class PredictorCache:
         contradicted = monitor.contradicted_at is not None
         return CachedPredictor(tenant, id, predictor, len(content), record.serve, contradicted)
 
-    def _refresh(self, cached: CachedPredictor) -> None:
-        """Looks, while nobody waits, whether outcomes or the owner have changed something."""
+    def _refresh(self, cached: CachedPredictor) -> "asyncio.Task[None]":
+        """Looks, in the background, whether outcomes or the owner have changed something."""
         cached.checked = time.monotonic()
         task = asyncio.create_task(self._look_again(cached))
         self._refreshing.add(task)
         task.add_done_callback(self._refreshing.discard)
+        return task
 
     async def _look_again(self, cached: CachedPredictor) -> None:
         def look() -> tuple[str, bool]:

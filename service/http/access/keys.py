@@ -7,6 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
 
 from certiset.core.store import Store
 from certiset.core.store.keys import SCOPES
@@ -35,11 +36,16 @@ class Caller:
 
 
 class KeyRing:
-    """Finds the caller behind a key. A revoked key is refused within seconds."""
+    """Finds the caller behind a key. A revoked key is refused within seconds.
 
-    def __init__(self, store: Store, hmac_key: bytes, configured: str = "") -> None:
-        self._store, self._hmac_key = store, hmac_key
-        self._known: OrderedDict[str, tuple[float, Caller | None]] = OrderedDict()
+    While the database cannot be asked, a key that was valid at most ``stale_seconds`` ago may still be used.
+    """
+
+    def __init__(self, store: Store, hmac_key: bytes, configured: str = "", stale_seconds: float = 0.0) -> None:
+        self._store, self._hmac_key, self._stale_seconds = store, hmac_key, stale_seconds
+        # Apart, so that no number of wrong keys makes a right one forgotten. Each with the time of its last look-up.
+        self._valid: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
+        self._refused: OrderedDict[str, tuple[float, None]] = OrderedDict()
         self._lock = threading.Lock()
         everything = frozenset(SCOPES)
         self._configured = {
@@ -66,18 +72,42 @@ class KeyRing:
         """(whether the answer is known without asking the database, the answer)."""
         if digest in self._configured:
             return True, self._configured[digest]
-        found = self._known.get(digest)
-        if found is not None and found[0] > time.monotonic():
+        found = self._valid.get(digest) or self._refused.get(digest)
+        if found is not None and found[0] + _REMEMBERED_SECONDS > time.monotonic():
             return True, found[1]
         return False, None
+
+    def stale(self, digest: str) -> Caller | None:
+        """Whose key it was when the database was last asked, unless that is too long ago."""
+        found = self._valid.get(digest)
+        return found[1] if found is not None and self._is_usable(found[0]) else None
+
+    def has_usable(self) -> bool:
+        """Whether some key would be accepted without the database."""
+        with self._lock:
+            return bool(self._configured) or any(self._is_usable(looked_up) for looked_up, _ in self._valid.values())
 
     def look_up(self, digest: str) -> Caller | None:
         with self._store.reading() as work:
             record = work.keys.of_digest(digest)
-        caller = Caller(record.id, record.tenant, frozenset(record.scopes)) if record is not None else None
+        now = time.monotonic()
         with self._lock:
-            self._known[digest] = (time.monotonic() + _REMEMBERED_SECONDS, caller)
-            self._known.move_to_end(digest)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
+            self._valid.pop(digest, None)
+            self._refused.pop(digest, None)
+            if record is None:
+                self._refused[digest] = (now, None)
+                _forget(self._refused)
+                return None
+            caller = Caller(record.id, record.tenant, frozenset(record.scopes))
+            self._valid[digest] = (now, caller)
+            _forget(self._valid)
         return caller
+
+    def _is_usable(self, looked_up: float) -> bool:
+        return time.monotonic() - looked_up < max(self._stale_seconds, _REMEMBERED_SECONDS)
+
+
+def _forget(keys: OrderedDict[str, Any]) -> None:
+    """Those that were looked up longest ago."""
+    while len(keys) > _REMEMBERED:
+        keys.popitem(last=False)

@@ -18,17 +18,20 @@ class Alive(BaseModel):
     status: Literal["ok"]
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", response_model=Alive)
 @public
 async def healthz() -> Any:
+    """Whether the process answers. Nothing else is touched."""
     return Alive(status="ok")
 
 
-@router.get("/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "a part is unavailable"}})
+@router.head("/readyz", include_in_schema=False)
+@router.get("/readyz", response_model=Ready, responses={503: {"model": Ready, "description": "no set can be served"}})
 @public
-def readyz(service: TheService) -> Any:
-    """Looks at the database, the broker and the artifact store, at most once a second however many ask."""
-    found = service.readiness.look()
+async def readyz(service: TheService) -> Any:
+    """Whether sets can be served, and which parts are degraded; looks at most once a second, however many ask."""
+    found = await service.readiness.look()
     return JSONResponse(found.model_dump(), 200 if found.ready else 503)
 
 

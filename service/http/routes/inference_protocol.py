@@ -114,16 +114,18 @@ async def server_metadata() -> Any:
     return ServerMetadata(name="certiset", version=version, extensions=["binary_tensor_data"])
 
 
+@router.head("/health/live", include_in_schema=False)
 @router.get("/health/live", response_model=Live)
 @public
 async def live() -> Any:
     return Live(live=True)
 
 
+@router.head("/health/ready", include_in_schema=False)
 @router.get("/health/ready", response_model=ServerReady, responses={503: {"model": ServerReady, "description": "no"}})
 @public
-def ready(service: TheService) -> Any:
-    found = service.readiness.look().ready
+async def ready(service: TheService) -> Any:
+    found = (await service.readiness.look()).ready
     return JSONResponse({"ready": found}, 200 if found else 503)
 
 

@@ -103,5 +103,5 @@ def _space() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise StoreFullError("No space is left for the upload: free some, then try again.") from None
+            raise StoreFullError("The disk has no space left for the upload: free some, then try again.") from None
         raise

@@ -14,6 +14,7 @@ from sqlalchemy.pool import QueuePool
 
 from certiset.core.errors import (
     DatabaseBusyError,
+    DatabaseReadOnlyError,
     DatabaseUnavailableError,
     DuplicateError,
     StoreFullError,
@@ -54,8 +55,11 @@ def sqlite_error(name: str, kind: type[sqlite3.Error] = sqlite3.OperationalError
         ("55P03", DatabaseBusyError),
         ("57014", DatabaseBusyError),
         ("53100", StoreFullError),
-        ("53200", None),
-        ("25006", None),
+        ("53200", DatabaseUnavailableError),
+        ("28P01", DatabaseUnavailableError),
+        ("58030", DatabaseUnavailableError),
+        ("25006", DatabaseReadOnlyError),
+        ("42703", None),
     ],
 )
 def test_errors_of_postgresql(code: str | None, expected: type[Exception] | None) -> None:
@@ -73,6 +77,8 @@ def test_errors_of_postgresql(code: str | None, expected: type[Exception] | None
         ("SQLITE_LOCKED", DatabaseBusyError),
         ("SQLITE_LOCKED_SHAREDCACHE", DatabaseBusyError),
         ("SQLITE_FULL", StoreFullError),
+        ("SQLITE_IOERR_WRITE", DatabaseUnavailableError),
+        ("SQLITE_READONLY_DIRECTORY", DatabaseReadOnlyError),
         ("SQLITE_CORRUPT", None),
         ("SQLITE_ERROR", None),
     ],
@@ -177,10 +183,9 @@ def rename_everything(database: Database) -> None:
         session.execute(text("update datasets set name = 'new'"))
 
 
-def test_a_lock_that_is_not_released_is_busy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certiset.core.store.database._BUSY_MILLISECONDS", 50)
+def test_a_lock_that_is_not_released_is_busy(store: Store) -> None:
     a_dataset(store)
-    other = Database(store.settings.database)
+    other = Database(store.settings.database, seconds=0.2)
     with store.writing() as work:
         work.session.execute(text("update datasets set name = 'mine'"))
         with pytest.raises(DatabaseBusyError):

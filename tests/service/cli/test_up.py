@@ -5,10 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import httpx
+import pytest
 
+from certiset.service.processes import KeptRunning, ServiceError
 from tests.servers import children_of, free_port, wait_until
 from tests.worker.deployment import alive, kill
 
@@ -72,18 +75,67 @@ def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path) -> No
     assert key not in printed[1]
 
 
-def test_up_starts_a_worker_again_that_was_killed(tmp_path: Path) -> None:
+def test_up_starts_a_worker_and_an_api_again_that_were_killed(tmp_path: Path) -> None:
     port = free_port()
     up = start(tmp_path, port)
     try:
-        wait_until(lambda: worker_of(up.pid) is not None, 60, "the worker")
+        ready(up, port)
         first = worker_of(up.pid)
         assert first is not None
-        kill(first)
-        wait_until(lambda: worker_of(up.pid) not in (None, first), 30, "another worker")
+        (api,) = (pid for pid in children_of(up.pid) if pid != first)
+        kill(first, api)
+        wait_until(lambda: worker_of(up.pid) not in (None, first), 60, "another worker")
+        wait_until(lambda: answers(port), 90, "another API")
     finally:
         up.send_signal(signal.SIGTERM)
-        up.communicate(timeout=60)
+        text, _ = up.communicate(timeout=60)
+    assert up.returncode == 0
+    assert "The worker stopped with exit code -9 and is started again in 1 s; see " in text
+    assert "The API stopped with exit code -9 and is started again in 1 s; see " in text
+
+
+def answers(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def stepped(kept: KeptRunning, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        kept.step()
+        time.sleep(0.02)
+
+
+def test_what_cannot_start_at_all_is_an_error_that_names_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("certiset.service.processes._FIRST_PAUSE_SECONDS", 0.05)
+    kept = KeptRunning("API", ["-c", "raise SystemExit(3)"], tmp_path / "api.log", os.environ)
+    with pytest.raises(ServiceError, match=r"The API stopped with exit code 3; see .*api\.log\."):
+        stepped(kept, 60)
+    # Twice it was tried again.
+    assert capsys.readouterr().err.count("is started again in") == 2
+
+
+def test_pauses_grow_up_to_a_longest_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("certiset.service.processes._FIRST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr("certiset.service.processes._LONGEST_PAUSE_SECONDS", 0.3)
+    kept = KeptRunning("worker", ["-c", "raise SystemExit(0)"], tmp_path / "worker.log", os.environ)
+    printed = ""
+
+    def four_times() -> bool:
+        nonlocal printed
+        kept.step()
+        printed += capsys.readouterr().err
+        return printed.count("started again") >= 4
+
+    wait_until(four_times, 60, "four restarts")
+    kept.close()
+    assert [line.split(" in ")[1].split(" s;")[0] for line in printed.splitlines()[:4]] == ["0.1", "0.2", "0.3", "0.3"]
 
 
 def test_up_says_when_the_port_is_taken(tmp_path: Path) -> None:

@@ -261,4 +261,4 @@ def test_predictors_and_outcomes(client: Client, deployment: Server) -> None:
 
 
 def test_health(client: Client) -> None:
-    assert client.health() == resources.Ready(ready=True, database="ok", broker="ok", artifacts="ok")
+    assert client.health() == resources.Ready(ready=True, database="ok", broker="ok", artifacts="ok", disk="ok")

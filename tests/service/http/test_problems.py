@@ -95,7 +95,7 @@ def test_an_error_has_one_status_and_one_code(raised: Exception, status: int, co
     assert codes()[code] == status or isinstance(raised, HTTPException)
     field = getattr(raised, "field", None)
     assert body.get("errors") == ([{"where": field, "message": str(raised)}] if field else None)
-    assert ("Retry-After" in answer.headers) == (status == 503)
+    assert ("Retry-After" in answer.headers) == (status in (503, 507))
     if code == "internal" and status == 500:
         assert body["detail"].startswith("Unexpected error; see the log for request id ")
         assert answer.headers["x-request-id"] in body["detail"]
