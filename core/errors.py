@@ -27,6 +27,7 @@ __all__ = [
     "StoppedError",
     "StoreError",
     "StoreFullError",
+    "TooLargeError",
     "UnavailableError",
     "first_line",
 ]
@@ -50,6 +51,12 @@ class FileKindError(DataError):
     """No reader is registered for this kind of file."""
 
     code = "unsupported_file"
+
+
+class TooLargeError(DataError):
+    """More at once than is accepted."""
+
+    code = "too_large"
 
 
 class OptionError(CertisetError, ValueError):

@@ -42,8 +42,10 @@ class Settings:
     """requests per minute and key, on each API process; 0: no limit"""
     cache_bytes: int = 2**31
     """memory for cached predictors"""
-    queue_rows: int = 100_000
-    """rows that may wait for the inference thread before requests are refused"""
+    max_predict_numbers: int = 2**28
+    """maximum number of outputs, rows times classes or targets, in one prediction response"""
+    queue_numbers: int = 2**28
+    """numbers, inputs and outputs, that may wait for inference before requests are refused; one tenant: half of it"""
     monitor_eta: float = 0.01
     """probability of contradicting a correct certificate"""
     device: str = "auto"

@@ -18,6 +18,10 @@ from certiset.service.serving.inference import InferenceThreads
 from certiset.service.serving.prediction_ids import PredictionIds
 from certiset.service.serving.predictor_cache import PredictorCache
 from certiset.service.serving.set_server import SetServer
+from certiset.service.shares import Slots
+
+_HEAVY_THREADS = 2
+"""of each tenant, for requests with much to parse, check or write"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Service:
         try:
             secret = read_secret(settings.secret)
             public_key = Signer.from_file_or_new(settings.signing_key).public_key
-            inference = InferenceThreads.on(settings.device, settings.queue_rows)
+            inference = InferenceThreads.on(settings.device, settings.queue_numbers)
         except BaseException:
             store.close()
             raise
@@ -64,7 +68,15 @@ class Service:
             inference=inference,
             predictors=predictors,
             prediction_ids=prediction_ids,
-            sets=SetServer(predictors, inference, prediction_ids, settings.max_predict_rows, metrics.rows.inc),
+            sets=SetServer(
+                predictors,
+                inference,
+                prediction_ids,
+                max_rows=settings.max_predict_rows,
+                max_outputs=settings.max_predict_numbers,
+                count_rows=metrics.rows.inc,
+                threads=Slots(_HEAVY_THREADS),
+            ),
             public_key=public_key,
             retired_keys=frozenset(key.strip() for key in settings.retired_keys.split(",") if key.strip()),
         )

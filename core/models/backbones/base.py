@@ -32,6 +32,9 @@ class BackboneSpec(ABC):
     needs_trial: ClassVar[bool] = True
     """whether a stranger's files can make it take memory or time without end, so that it is first built in a sandbox"""
 
+    is_foreign: ClassVar[bool] = False
+    """whether what runs is a stranger's graph, and not code of ours"""
+
     name: str | None = None
 
     @classmethod

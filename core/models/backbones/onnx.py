@@ -15,6 +15,7 @@ _TENSOR = "onnx"
 
 class OnnxSpec(BackboneSpec):
     kind = "onnx"
+    is_foreign = True
 
     def build(self, weights: Mapping[str, Tensor], onnx: bytes | None) -> Backbone:
         if onnx is None and _TENSOR in weights:

@@ -37,8 +37,6 @@ NPZ = "application/x-npz"
 _NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
 _PARSED_INLINE = 2**16
 """longer bodies are parsed in a thread, so that others are not kept waiting"""
-_WRITTEN_INLINE = 100
-"""rows, likewise"""
 _REPLAYS = "replays this member instead of drawing one"
 
 Member = Annotated[int | None, Query(ge=0, le=MOST_MEMBERS, description=_REPLAYS)]
@@ -51,7 +49,8 @@ async def predict_one(request: Request) -> Response:
     caller: Caller = request.state.caller
     asked = read_query(request.scope["query_string"])
     served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, asked.member)
-    return Response(_one(served, 0), headers=_headers(served), media_type="application/json")
+    answer = await service.sets.in_thread(caller.tenant, _one, served, 0) if served.is_large else _one(served, 0)
+    return Response(answer, headers=_headers(served), media_type="application/json")
 
 
 _ONE: dict[str, Any] = {
@@ -135,7 +134,7 @@ async def predict_many(
     served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, chosen)
     if _wants_npz(request):
         return Response(await run_sync(_npz, served), headers=_headers(served), media_type=NPZ)
-    answer = await run_sync(_many, served) if len(served.ids) > _WRITTEN_INLINE else _many(served)
+    answer = await service.sets.in_thread(caller.tenant, _many, served) if served.is_large else _many(served)
     return Response(answer, headers=_headers(served), media_type="application/json")
 
 
