@@ -56,7 +56,7 @@ class InferenceThread:
     async def sets_of(
         self, tenant: str, predictor: Predictor, inputs: NDArray[Any], members: NDArray[np.int64]
     ) -> InferenceResult:
-        """Raises `BusyError` at once if too much of the tenant waits. Nothing is computed for a caller that is cancelled."""
+        """Raises `BusyError` at once if too much of the tenant's waits. A caller that went away is not computed for."""
         rows = len(inputs)
         loop = asyncio.get_running_loop()
         if self.device.type == "cpu" and _is_small(predictor, rows):
