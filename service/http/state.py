@@ -13,13 +13,18 @@ from certiset.service.http.access.rate_limit import RateLimit
 from certiset.service.http.access.secret import derive, read_secret
 from certiset.service.http.access.streams import Streams
 from certiset.service.http.metrics import Metrics
+from certiset.service.http.progress_feed import ProgressFeeds
 from certiset.service.http.readiness import Readiness
 from certiset.service.serving.inference import InferenceThreads
 from certiset.service.serving.prediction_ids import PredictionIds
 from certiset.service.serving.predictor_cache import PredictorCache
 from certiset.service.serving.set_server import SetServer
-from certiset.service.shares import Slots
+from certiset.service.shares import Shares, Slots
 
+_UPLOADS = 2
+"""that are read at the same time for one tenant"""
+_CHECKS = 2
+"""data sets that are checked against their model at the same time for one tenant"""
 _HEAVY_THREADS = 2
 """of each tenant, for requests with much to parse, check or write"""
 
@@ -32,6 +37,13 @@ class Service:
     keys: KeyRing
     limit: RateLimit
     streams: Streams
+    feeds: ProgressFeeds
+    reading: Shares
+    """bytes of bodies in memory"""
+    uploading: Shares
+    """bytes of uploads on their way to disk"""
+    upload_slots: Slots
+    check_slots: Slots
     readiness: Readiness
     metrics: Metrics
     inference: InferenceThreads
@@ -63,6 +75,11 @@ class Service:
             keys=KeyRing(store, derive(secret, "api keys"), settings.api_keys),
             limit=RateLimit(settings.rate_limit),
             streams=Streams(),
+            feeds=ProgressFeeds(store),
+            reading=Shares(settings.body_bytes),
+            uploading=Shares(settings.upload_bytes),
+            upload_slots=Slots(_UPLOADS),
+            check_slots=Slots(_CHECKS),
             readiness=Readiness(store, announcer),
             metrics=metrics,
             inference=inference,

@@ -27,7 +27,8 @@ _FORM_MARGIN = 2**16
 
 
 def small_body(settings: Settings) -> int:
-    return 2**20
+    """What may be parsed on the event loop."""
+    return 2**16
 
 
 def upload_body(settings: Settings) -> int:
@@ -44,15 +45,19 @@ class Requirements:
     """None: open to everybody"""
     largest_body: Callable[[Settings], int] = small_body
     """in bytes"""
+    to_disk: bool = False
+    """whether the body streams to disk, and is not kept in memory"""
 
 
 _PUBLIC = Requirements(None)
 _READ, _WRITE = Requirements("read"), Requirements("write")
 
 
-def requires(scope: Scope, *, largest_body: Callable[[Settings], int] = small_body) -> Callable[[E], E]:
+def requires(
+    scope: Scope, *, largest_body: Callable[[Settings], int] = small_body, to_disk: bool = False
+) -> Callable[[E], E]:
     """Declares the scope that a key must have for this endpoint, and the largest body that it takes."""
-    return _declare(Requirements(scope, largest_body))
+    return _declare(Requirements(scope, largest_body, to_disk))
 
 
 def public(endpoint: E) -> E:

@@ -48,7 +48,7 @@ _LONGEST_MANIFEST = 2**20
     },
     openapi_extra=_FORM,
 )
-@requires("write", largest_body=upload_body)
+@requires("write", largest_body=upload_body, to_disk=True)
 async def upload_model(request: Request, response: Response, service: TheService, caller: TheCaller) -> Any:
     """Takes a manifest and weights, and refuses what cannot be loaded."""
     async with form_of(request) as form:
@@ -64,7 +64,7 @@ async def upload_model(request: Request, response: Response, service: TheService
                 record, new = add_model(service.store, caller.tenant, manifest, paths[0], onnx=paths[1])
             return model_resource(record), new
 
-        return await answer_upload(response, "models", add)
+        return await answer_upload(response, service.upload_slots.of(caller.tenant), "models", add)
 
 
 @router.get("/models", response_model=Items[Model], responses=problems(422))
