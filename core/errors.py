@@ -31,6 +31,7 @@ __all__ = [
     "StoppedError",
     "StoreError",
     "StoreFullError",
+    "TooLargeError",
     "UnavailableError",
     "WithdrawnError",
     "first_line",
@@ -55,6 +56,12 @@ class FileKindError(DataError):
     """No reader is registered for this kind of file."""
 
     code = "unsupported_file"
+
+
+class TooLargeError(DataError):
+    """More at once than is accepted."""
+
+    code = "too_large"
 
 
 class OptionError(CertisetError, ValueError):

@@ -75,8 +75,14 @@ class Settings:
     """open connections of one client address, which behind a proxy is the proxy's; 0: no limit"""
     cache_bytes: int = 2**31
     """memory for cached predictors"""
-    queue_rows: int = 100_000
-    """rows that may wait for the inference thread before requests are refused"""
+    max_predict_numbers: int = 2**28
+    """maximum number of outputs, rows times classes or targets, in one prediction response"""
+    body_bytes: int = 2**29
+    """request bodies in memory at the same time, on each API process; one tenant: half of it"""
+    upload_bytes: int = 2**34
+    """uploads on their way to disk at the same time, on each API process; one tenant: half of it"""
+    queue_numbers: int = 2**28
+    """numbers, inputs and outputs, that may wait for inference before requests are refused; one tenant: half of it"""
     monitor_eta: float = 0.01
     """probability of contradicting a correct certificate"""
     device: str = "auto"

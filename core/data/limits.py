@@ -11,7 +11,7 @@ MORE_MEMORY = "The file needs more memory than there is: calibrate on a random p
 class Limits:
     unpacked_bytes: int = 2**32
     """of all arrays together, in memory"""
-    json_bytes: int = 2**26
+    json_bytes: int = 2**24
     """of a JSON file, which takes many times its size to parse"""
     columns: int = 100_000
     """of a table"""

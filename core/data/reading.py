@@ -95,7 +95,8 @@ def write_for_sandbox(name: str, file: str, target: str, output: str, limits: di
 
 def _read(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
     try:
-        return (_read_in_sandbox if is_sandboxed(name) else read_arrays_of)(name, file, target, limits)
+        read = _read_in_sandbox if is_sandboxed(name, file.stat().st_size) else read_arrays_of
+        return read(name, file, target, limits)
     except MemoryError:
         raise DataError(MORE_MEMORY) from None
 

@@ -43,6 +43,17 @@ class Predictor:
     def members(self) -> int:
         return len(self.tau)
 
+    @cached_property
+    def row_numbers(self) -> int:
+        """How many numbers a row has, inputs and outputs together."""
+        model = self.scorer.model
+        return math.prod(model.manifest.input_shape) + model.outputs
+
+    @cached_property
+    def parameters(self) -> int:
+        """How many parameters a row meets in the head and the score."""
+        return self.theta.shape[1] + len(self.scorer.model.head_parameters)
+
     def predict_set(
         self,
         x: ArrayLike,
@@ -158,7 +169,4 @@ def make_predictor(members: Members, certificate: Certificate, device: str | tor
 
 def _joined(parts: list[PredictionSets], order: NDArray[np.int64]) -> PredictionSets:
     """The parts one after the other, brought back into the order of the rows."""
-    kind: Any = type(parts[0])
-    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in kind.column_names()]
-    joined: PredictionSets = kind(*columns)
-    return joined.take(order)
+    return type(parts[0]).joined(parts).take(order)

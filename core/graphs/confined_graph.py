@@ -80,6 +80,12 @@ class ConfinedGraph:
         finally:
             self._lock.release()
 
+    def kill(self) -> None:
+        """Ends the process whatever it does."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def _call(self, x: NDArray[Any]) -> NDArray[Any]:
         with self._lock:
             self.used = time.monotonic()

@@ -36,9 +36,10 @@ class GraphHost:
         return OwnedGraphs(self, owner)
 
     def close(self) -> None:
+        """Ends all processes, those that are computing included: whoever waits for one is told that it died."""
         with self._lock:
             for graph in list(self._owners):
-                graph.stop()
+                graph.kill()
 
     def _make_room(self, newcomer: ConfinedGraph) -> None:
         """One that is computing is left alone, so that for a moment there may be one more."""

@@ -1,7 +1,7 @@
 """What every kind of set knows about itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -104,6 +104,11 @@ class PredictionSets(ABC):
     def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         """These rows, in this order."""
         return type(self)(*[column[rows] for column in vars(self).values()])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Batches of one kind as one, in this order."""
+        return cls(*[np.concatenate([getattr(part, name) for part in parts]) for name in cls.column_names()])
 
     def to_json(self) -> list[dict[str, Any]]:
         return [self[row] for row in range(len(self))]

@@ -3,6 +3,7 @@
 import gc
 import importlib.metadata
 import pkgutil
+import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from certiset.service.http.routes.uploads import remove_abandoned
 from certiset.service.http.state import Service
 
 _BUSIEST = "predict_set"
+_SWITCH_SECONDS = 0.0005
 
 
 def create_app(settings: Settings, further: Iterable[APIRouter] = ()) -> FastAPI:
@@ -37,6 +39,8 @@ def create_app(settings: Settings, further: Iterable[APIRouter] = ()) -> FastAPI
         # What is loaded by now stays; without it the collector's rare full rounds would hold a request up for long.
         gc.collect()
         gc.freeze()
+        # The event loop gets Python's lock back so soon after it wakes up, whatever a thread is writing or parsing.
+        sys.setswitchinterval(_SWITCH_SECONDS)
         try:
             yield
         finally:

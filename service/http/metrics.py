@@ -22,8 +22,10 @@ class Metrics:
             "certiset_request_seconds", "Time to answer.", ["route"], buckets=_BUCKETS, registry=registry
         )
         self.rows = Counter("certiset_rows", "Rows for which sets were served.", registry=registry)
-        self.waiting_rows = Gauge(
-            "certiset_inference_waiting_rows", "Rows that are waiting for inference or in it.", registry=registry
+        self.waiting_numbers = Gauge(
+            "certiset_inference_waiting_numbers",
+            "Numbers, of inputs and outputs, that wait for inference.",
+            registry=registry,
         )
         self.event_streams = Gauge("certiset_event_streams", "Event streams that are open.", registry=registry)
         self.bytes_in_flight = Gauge(

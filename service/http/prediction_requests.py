@@ -11,7 +11,6 @@ from pydantic_core import from_json
 
 from certiset.core.errors import DataError, OptionError
 from certiset.core.store.identifiers import ID_PATTERN
-from certiset.service.http.problems import ProblemError
 from certiset.service.http.schemas.common import Strict
 
 LONGEST_X = 50_000
@@ -19,7 +18,6 @@ LONGEST_X = 50_000
 MOST_MEMBERS = 10_000
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
-_LONGEST_JSON = 2**24
 _ID = re.compile(ID_PATTERN)
 
 
@@ -91,9 +89,8 @@ def _member(text: str | None) -> int | None:
     return int(text)
 
 
-def read_json(body: bytes) -> SetQuery:
-    if len(body) > _LONGEST_JSON:
-        raise ProblemError(413, f"A JSON body may have at most {_LONGEST_JSON:,} bytes: send more as .npz.")
+def read_json(body: bytes, numbers: NDArray[Any] | None = None) -> SetQuery:
+    """``numbers`` are those of x, if they were taken out of the body."""
     try:
         given = from_json(body)
     except ValueError as error:
@@ -106,7 +103,9 @@ def read_json(body: bytes) -> SetQuery:
         raise OptionError(f"{unknown[:100]} is not an option: {known}.", field=unknown[:100])
     if not isinstance(given.get("predictor"), str) or not _ID.fullmatch(given["predictor"]):
         raise _not_an_id()
-    if not isinstance(given.get("x"), list) or not given["x"]:
+    if numbers is not None:
+        given["x"] = numbers
+    if not isinstance(given.get("x"), list | np.ndarray) or not len(given["x"]):
         raise DataError("x must be a list of rows.", field="x")
     member = given.get("member")
     if member is not None and (type(member) is not int or member < 0):

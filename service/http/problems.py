@@ -28,11 +28,11 @@ from certiset.core.errors import (
     OptionError,
     QuotaExceededError,
     StoreFullError,
+    TooLargeError,
     UnavailableError,
 )
 from certiset.core.sandbox import SandboxError
 from certiset.service.http.request_errors import request_error
-from certiset.service.serving.set_server import TooManyRowsError
 
 MEDIA_TYPE = "application/problem+json"
 _RETRY_SECONDS = 2
@@ -52,7 +52,7 @@ STATUS: dict[type[CertisetError], int] = {
     # The same bytes would end the next process as well, so that nobody is told to try again.
     SandboxError: 422,
     StoreFullError: 507,
-    TooManyRowsError: 413,
+    TooLargeError: 413,
     UnavailableError: 503,
     # Whatever else is raised was not meant for the caller.
     CertisetError: 500,

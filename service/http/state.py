@@ -16,12 +16,21 @@ from certiset.service.http.access.secret import derive, read_secret
 from certiset.service.http.access.streams import Streams
 from certiset.service.http.access.wrong_keys import WrongKeys
 from certiset.service.http.metrics import Metrics
+from certiset.service.http.progress_feed import ProgressFeeds
 from certiset.service.http.readiness import Readiness
 from certiset.service.http.refusals import RefusalLog
 from certiset.service.serving.inference import InferenceThreads
 from certiset.service.serving.prediction_ids import PredictionIds
 from certiset.service.serving.predictor_cache import PredictorCache
 from certiset.service.serving.set_server import SetServer
+from certiset.service.shares import Shares, Slots
+
+_UPLOADS = 2
+"""that are read at the same time for one tenant"""
+_CHECKS = 2
+"""data sets that are checked against their model at the same time for one tenant"""
+_HEAVY_THREADS = 2
+"""of each tenant, for requests with much to parse, check or write"""
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,13 @@ class Service:
     wrong_keys: WrongKeys
     limit: RateLimit
     streams: Streams
+    feeds: ProgressFeeds
+    reading: Shares
+    """bytes of bodies in memory"""
+    uploading: Shares
+    """bytes of uploads on their way to disk"""
+    upload_slots: Slots
+    check_slots: Slots
     readiness: Readiness
     metrics: Metrics
     refusals: RefusalLog
@@ -54,13 +70,15 @@ class Service:
         try:
             secret = read_secret(settings.secret)
             public_key = Signer.from_file_or_new(settings.signing_key).public_key
-            inference = InferenceThreads.on(settings.device, settings.queue_rows)
+            inference = InferenceThreads.on(settings.device, settings.queue_numbers)
         except BaseException:
             store.close()
             raise
         keys = KeyRing(store, derive(secret, "api keys"), settings.api_keys, settings.stale_key_seconds)
         announcer, metrics, streams = Announcer.connect(settings, Celery), Metrics(store), Streams()
-        metrics.waiting_rows.set_function(lambda: inference.rows)
+        reading = Shares(settings.body_bytes)
+        metrics.waiting_numbers.set_function(lambda: inference.waiting)
+        metrics.bytes_in_flight.set_function(lambda: reading.all)
         metrics.event_streams.set_function(lambda: streams.open)
         graphs = GraphHost(
             GraphLimits(memory=settings.graph_bytes, seconds=settings.graph_seconds),
@@ -78,6 +96,11 @@ class Service:
             wrong_keys=WrongKeys(settings.wrong_keys),
             limit=RateLimit(settings.rate_limit),
             streams=streams,
+            feeds=ProgressFeeds(store),
+            reading=reading,
+            uploading=Shares(settings.upload_bytes),
+            upload_slots=Slots(_UPLOADS),
+            check_slots=Slots(_CHECKS),
             readiness=Readiness(store, announcer, lambda: predictors.has_any and keys.has_usable()),
             metrics=metrics,
             refusals=RefusalLog(store, settings.audit_seconds),
@@ -85,14 +108,22 @@ class Service:
             graphs=graphs,
             predictors=predictors,
             prediction_ids=prediction_ids,
-            sets=SetServer(predictors, inference, prediction_ids, settings.max_predict_rows, metrics.rows.inc),
+            sets=SetServer(
+                predictors,
+                inference,
+                prediction_ids,
+                max_rows=settings.max_predict_rows,
+                max_outputs=settings.max_predict_numbers,
+                count_rows=metrics.rows.inc,
+                threads=Slots(_HEAVY_THREADS),
+            ),
             public_key=public_key,
             retired_keys=frozenset(key.strip() for key in settings.retired_keys.split(",") if key.strip()),
         )
 
     def close(self) -> None:
         self.refusals.close()
-        self.inference.close()
         self.graphs.close()
+        self.inference.close()
         self.announcer.close()
         self.store.close()

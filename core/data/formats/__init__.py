@@ -28,9 +28,10 @@ def format_of(filename: str) -> str:
     return known[suffix]
 
 
-def is_sandboxed(name: str) -> bool:
-    """Whether files of this format are read in a process of their own."""
-    return name not in FORMATS.own or FORMATS[name].sandboxed
+def is_sandboxed(name: str, size: int = 0) -> bool:
+    """Whether files of this format and size are read in a process of their own."""
+    found = FORMATS[name]
+    return name not in FORMATS.own or found.sandboxed or (found.sandboxed_beyond or size) < size
 
 
 def suffixes() -> tuple[str, ...]:

@@ -32,6 +32,8 @@ class FileFormat:
     read: Reader
     sandboxed: bool = False
     """whether it is read in a process of its own, since a damaged file can take down the process that reads it"""
+    sandboxed_beyond: int | None = None
+    """files of more bytes are, too: parsing them would hold Python's lock for long"""
     reserves_x: bool = False
     """whether the name x always means the inputs, so that no target can have it"""
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.limits import Limits
 from certiset.core.data.tables import Columns
-from certiset.core.errors import DataError
+from certiset.core.errors import DataError, TooLargeError
 
 
 def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
     if file.stat().st_size > limits.json_bytes:
-        raise DataError(f"A JSON file may have at most {limits.json_bytes:,} bytes: send more as .npz or .parquet.")
+        raise TooLargeError(f"A JSON file may have at most {limits.json_bytes:,} bytes: send more as .npz or .parquet.")
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"), parse_constant=_refuse)
     except UnicodeDecodeError as error:
@@ -98,5 +98,6 @@ JSON = FileFormat(
     suffixes=(".json",),
     summary='{"x": [...], "y": [...]} with one entry for each row, or a list of objects, one for each row',
     read=_read,
+    sandboxed_beyond=2**20,
     reserves_x=True,
 )

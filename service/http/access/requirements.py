@@ -27,7 +27,8 @@ _FORM_MARGIN = 2**16
 
 
 def small_body(settings: Settings) -> int:
-    return 2**20
+    """What may be parsed on the event loop."""
+    return 2**16
 
 
 def upload_body(settings: Settings) -> int:
@@ -48,6 +49,8 @@ class Requirements:
     """a key with this one will do as well"""
     action: str | None = None
     """what the audit log calls it, such as dataset.create; None: by its scope"""
+    to_disk: bool = False
+    """whether the body streams to disk, and is not kept in memory"""
 
     @property
     def changes(self) -> bool:
@@ -65,9 +68,10 @@ def requires(
     or_scope: Scope | None = None,
     action: str | None = None,
     largest_body: Callable[[Settings], int] = small_body,
+    to_disk: bool = False,
 ) -> Callable[[E], E]:
     """Declares the scope that a key must have for this endpoint, its action, and the largest body that it takes."""
-    return _declare(Requirements(scope, largest_body, or_scope, action))
+    return _declare(Requirements(scope, largest_body, or_scope, action, to_disk))
 
 
 def public(endpoint: E) -> E:

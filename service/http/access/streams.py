@@ -1,8 +1,6 @@
-"""How many event streams a key may hold open: each one costs a look at the database several times a second."""
+"""How many event streams a key may hold open."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 MOST = 32
 
@@ -19,15 +17,14 @@ class Streams:
         """Those of all keys."""
         return self._open.total()
 
-    def full(self, key_id: str) -> bool:
-        return self._open[key_id] >= self._most
-
-    @contextmanager
-    def one_more(self, key_id: str) -> Iterator[None]:
+    def take(self, key_id: str) -> bool:
+        """Takes a place, if there is one: whoever asks next already finds it taken."""
+        if self._open[key_id] >= self._most:
+            return False
         self._open[key_id] += 1
-        try:
-            yield
-        finally:
-            self._open[key_id] -= 1
-            if not self._open[key_id]:
-                del self._open[key_id]
+        return True
+
+    def give_back(self, key_id: str) -> None:
+        self._open[key_id] -= 1
+        if not self._open[key_id]:
+            del self._open[key_id]

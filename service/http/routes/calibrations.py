@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated, Any
 
-from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Query, Request, Response
 
@@ -21,8 +20,6 @@ router = APIRouter(tags=["calibrations"], responses=ALWAYS)
 
 IdempotencyKey = Annotated[str | None, Header(pattern=r"^[\x21-\x7e]{1,200}$")]
 _STATUS_PATTERN = f"^({'|'.join(STATUSES)})$"
-_CHECKS = CapacityLimiter(2)
-"""data sets that are checked against their model at the same time"""
 
 
 @router.post("/calibrations", status_code=202, response_model=Calibration, responses=problems(400, 404, 409, 413, 422))
@@ -45,7 +42,7 @@ async def create_calibration(
             announcer=service.announcer,
             graphs=service.graphs.of(caller.tenant),
         )
-        record = await run_sync(request, store, caller.tenant, body, limiter=_CHECKS)
+        record = await run_sync(request, store, caller.tenant, body, limiter=service.check_slots.of(caller.tenant))
     response.headers["Location"] = f"/calibrations/{record.id}"
     return calibration_resource(record)
 

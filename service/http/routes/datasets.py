@@ -53,7 +53,7 @@ RowLimit = Annotated[int, Query(ge=1, le=200, description="maximum number of row
     },
     openapi_extra=_FORM,
 )
-@requires("write", action="dataset.create", largest_body=upload_body)
+@requires("write", action="dataset.create", largest_body=upload_body, to_disk=True)
 async def upload_dataset(
     request: Request, response: Response, service: TheService, caller: TheCaller, store: ActingStore
 ) -> Any:
@@ -69,7 +69,7 @@ async def upload_dataset(
                 )
             return dataset_resource(record), new
 
-        return await answer_upload(response, "datasets", add)
+        return await answer_upload(response, service.upload_slots.of(caller.tenant), "datasets", add)
 
 
 @router.get("/datasets", response_model=Items[Dataset], responses=problems(422))

@@ -48,7 +48,7 @@ _LONGEST_MANIFEST = 2**20
     },
     openapi_extra=_FORM,
 )
-@requires("write", action="model.create", largest_body=upload_body)
+@requires("write", action="model.create", largest_body=upload_body, to_disk=True)
 async def upload_model(
     request: Request, response: Response, service: TheService, caller: TheCaller, store: ActingStore
 ) -> Any:
@@ -66,7 +66,7 @@ async def upload_model(
                 record, new = add_model(store, caller.tenant, manifest, paths[0], onnx=paths[1])
             return model_resource(record), new
 
-        return await answer_upload(response, "models", add)
+        return await answer_upload(response, service.upload_slots.of(caller.tenant), "models", add)
 
 
 @router.get("/models", response_model=Items[Model], responses=problems(422))

@@ -5,7 +5,6 @@ import json
 from typing import Annotated, Any
 
 import numpy as np
-from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 
 from certiset.core.data.formats.npz import read_arrays
@@ -14,6 +13,7 @@ from certiset.core.errors import OptionError
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import prediction_body, requires
+from certiset.service.http.json_bodies import parse_json
 from certiset.service.http.openapi import DESCRIPTION
 from certiset.service.http.prediction_requests import (
     LONGEST_X,
@@ -35,10 +35,6 @@ router = APIRouter(tags=["predict_set"], responses=ALWAYS)
 
 NPZ = "application/x-npz"
 _NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
-_PARSED_INLINE = 2**16
-"""longer bodies are parsed in a thread, so that others are not kept waiting"""
-_WRITTEN_INLINE = 100
-"""rows, likewise"""
 _REPLAYS = "replays this member instead of drawing one"
 
 Member = Annotated[int | None, Query(ge=0, le=MOST_MEMBERS, description=_REPLAYS)]
@@ -51,7 +47,8 @@ async def predict_one(request: Request) -> Response:
     caller: Caller = request.state.caller
     asked = read_query(request.scope["query_string"])
     served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, asked.member)
-    return Response(_one(served, 0), headers=_headers(served), media_type="application/json")
+    answer = await service.sets.in_thread(caller.tenant, _one, served, 0) if served.is_large else _one(served, 0)
+    return Response(answer, headers=_headers(served), media_type="application/json")
 
 
 _ONE: dict[str, Any] = {
@@ -124,18 +121,19 @@ async def predict_many(
 ) -> Response:
     """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so."""
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    body = await request.body()
-    if kind == "application/json":
-        asked = await run_sync(read_json, body) if len(body) > _PARSED_INLINE else read_json(body)
-    elif kind in _NPZ_TYPES:
-        asked = await run_sync(_read_npz, body, predictor, service.settings.max_predict_bytes)
-    else:
+    if kind != "application/json" and kind not in _NPZ_TYPES:
         raise ProblemError(415, f"The body must be application/json or {NPZ}, not {kind or 'of unknown kind'}.")
+    body, sets, tenant = await request.body(), service.sets, caller.tenant
+    if kind == "application/json":
+        folder = service.settings.home / "uploads"
+        asked = await parse_json(body, read_json, ["x"], sets=sets, tenant=tenant, folder=folder)
+    else:
+        asked = await sets.in_thread(tenant, _read_npz, body, predictor, service.settings.max_predict_bytes)
     chosen = member if asked.member is None else asked.member
-    served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, chosen)
+    served = await sets.serve(tenant, asked.predictor, asked.x, chosen)
     if _wants_npz(request):
-        return Response(await run_sync(_npz, served), headers=_headers(served), media_type=NPZ)
-    answer = await run_sync(_many, served) if len(served.ids) > _WRITTEN_INLINE else _many(served)
+        return Response(await sets.in_thread(tenant, _npz, served), headers=_headers(served), media_type=NPZ)
+    answer = await sets.in_thread(tenant, _many, served) if served.is_large else _many(served)
     return Response(answer, headers=_headers(served), media_type="application/json")
 
 

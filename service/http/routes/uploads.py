@@ -20,8 +20,6 @@ from certiset.service.http.problems import ProblemError
 
 _FIELD_BYTES = 2**20
 _ABANDONED_SECONDS = 3600.0
-_UPLOADS = CapacityLimiter(2)
-"""uploads that are read at the same time: they must not take the threads that everybody else needs"""
 
 T = TypeVar("T", bound="_Named")
 
@@ -31,9 +29,14 @@ class _Named(Protocol):
     def id(self) -> str: ...
 
 
-async def answer_upload(response: Response, folder: str, add: Callable[[], tuple[T, bool]]) -> T:
-    """What ``add`` stores or finds, and says whether it is new, as the answer to an upload to ``folder``."""
-    resource, new = await run_sync(add, limiter=_UPLOADS)
+async def answer_upload(
+    response: Response, slots: CapacityLimiter, folder: str, add: Callable[[], tuple[T, bool]]
+) -> T:
+    """What ``add`` stores or finds, and says whether it is new, as the answer to an upload to ``folder``.
+
+    ``slots`` are the tenant's: uploads must not take the threads that everybody else needs.
+    """
+    resource, new = await run_sync(add, limiter=slots)
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"/{folder}/{resource.id}"
     return resource

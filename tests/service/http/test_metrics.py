@@ -20,7 +20,7 @@ TYPES = {
     "certiset_requests": "counter",
     "certiset_request_seconds": "histogram",
     "certiset_rows": "counter",
-    "certiset_inference_waiting_rows": "gauge",
+    "certiset_inference_waiting_numbers": "gauge",
     "certiset_event_streams": "gauge",
     "certiset_request_bytes_in_flight": "gauge",
     "certiset_refused_requests": "counter",

@@ -18,7 +18,6 @@ from certiset.service.http.problems import ProblemError, add_handlers, codes
 from certiset.service.http.request_log import RequestLog
 from certiset.service.http.routes.outcomes import OneOrMany
 from certiset.service.serving.inference import BusyError
-from certiset.service.serving.set_server import TooManyRowsError
 
 RAISED: list[tuple[Exception, int, str]] = [
     (errors.NotFoundError("There is no dataset ds-1."), 404, "not_found"),
@@ -35,7 +34,7 @@ RAISED: list[tuple[Exception, int, str]] = [
     (errors.DatabaseBusyError("Try again."), 503, "database_busy"),
     (errors.ArtifactsUnavailableError("Try again."), 503, "artifacts_unavailable"),
     (BusyError("Try again."), 503, "busy"),
-    (TooManyRowsError("Too many.", field="x"), 413, "too_large"),
+    (errors.TooLargeError("Too many.", field="x"), 413, "too_large"),
     (ProblemError(415, "Not JSON."), 415, "unsupported_media_type"),
     (HTTPException(406, "Not acceptable."), 406, "bad_request"),
     (HTTPException(501, "Not implemented."), 501, "internal"),

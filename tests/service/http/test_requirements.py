@@ -40,7 +40,7 @@ def test_a_request_needs_what_its_route_declares() -> None:
         assert table.of(method, path).scope == scope, (method, path)
     settings = Settings()
     assert table.of("POST", "/things").largest_body(settings) == settings.max_predict_bytes
-    assert table.of("DELETE", "/things/1").largest_body(settings) == 2**20
+    assert table.of("DELETE", "/things/1").largest_body(settings) == 2**16
     assert table.declared("DELETE", "/things/{id}").scope == "write"
     assert table.methods("/things/1") == ["DELETE", "GET"]
     assert (table.is_fixed("/things"), table.is_fixed("/things/1")) == (True, False)

@@ -1,6 +1,8 @@
 """The inference queue and the loaded predictors, by themselves."""
 
 import asyncio
+import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from certiset.core.settings import Settings
 from certiset.core.store import Store
 from certiset.service.serving.inference import BusyError, InferenceThread, InferenceThreads
 from certiset.service.serving.predictor_cache import PredictorCache
+from certiset.service.shares import Shares
 from tests.core.fit.problems import QUICK, class_data, class_model, toy_data, toy_model
 from tests.service.server import enter_predictor
 
@@ -36,9 +39,9 @@ def test_many_at_once_get_what_each_gets_alone(predictor: Predictor, rows: int) 
     x = class_data(40 * rows, 1)[0]
 
     async def ask() -> list[Any]:
-        thread = InferenceThread(CPU, 10**9)
+        thread = InferenceThread(CPU, Shares(10**9))
         parts = [x[start : start + rows] for start in range(0, len(x), rows)]
-        answers = await asyncio.gather(*(thread.sets_of(predictor, part, members(len(part))) for part in parts))
+        answers = await asyncio.gather(*(thread.sets_of("ada", predictor, part, members(len(part))) for part in parts))
         thread.close()
         return [answer.sets for answer in answers]
 
@@ -51,11 +54,11 @@ def test_a_full_queue_turns_requests_away_at_once_and_recovers(predictor: Predic
     x = class_data(200, 1)[0]
 
     async def ask() -> list[Any]:
-        thread = InferenceThread(CPU, max_rows=500)
+        thread = InferenceThread(CPU, Shares(5000))
         results = await asyncio.gather(
-            *(thread.sets_of(predictor, x, members(200)) for _ in range(5)), return_exceptions=True
+            *(thread.sets_of("ada", predictor, x, members(200)) for _ in range(5)), return_exceptions=True
         )
-        results.append(await thread.sets_of(predictor, x, members(200)))
+        results.append(await thread.sets_of("ada", predictor, x, members(200)))
         thread.close()
         return results
 
@@ -64,10 +67,69 @@ def test_a_full_queue_turns_requests_away_at_once_and_recovers(predictor: Predic
     assert [type(other) for other in others] == [BusyError] * 3
 
 
+def test_one_tenants_backlog_refuses_nobody_elses_requests(predictor: Predictor) -> None:
+    x = class_data(2000, 1)[0]
+
+    async def ask() -> tuple[list[Any], list[Any]]:
+        thread = InferenceThread(CPU, Shares(50_000))
+        flood = [asyncio.create_task(thread.sets_of("eve", predictor, x, members(2000))) for _ in range(20)]
+        await asyncio.sleep(0)
+        served = [await thread.sets_of("ada", predictor, x[:rows], members(rows)) for rows in (1, 100, 2000)]
+        results = await asyncio.gather(*flood, return_exceptions=True)
+        thread.close()
+        return served, results
+
+    served, flood = asyncio.run(ask())
+    assert [len(answer.sets) for answer in served] == [1, 100, 2000]
+    assert [isinstance(result, BusyError) for result in flood] == [False] * 2 + [True] * 18
+
+
+def test_few_rows_with_many_classes_are_not_computed_on_the_event_loop(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[str] = []
+    real = Predictor.sets_of
+
+    def noted(self: Predictor, inputs: NDArray[Any], chosen: NDArray[np.int64]) -> Any:
+        places.append(threading.current_thread().name)
+        return real(self, inputs, chosen)
+
+    monkeypatch.setattr(Predictor, "sets_of", noted)
+
+    async def ask() -> None:
+        thread = InferenceThread(CPU, Shares(10**9))
+        wide = replace(predictor)
+        vars(wide)["row_numbers"] = 100_000
+        for served in (predictor, wide):
+            await thread.sets_of("ada", served, class_data(1, 1)[0], members(1))
+        thread.close()
+
+    asyncio.run(ask())
+    assert places == ["MainThread", "inference cpu"]
+
+
+def test_a_large_request_is_put_together_in_the_order_of_its_rows(predictor: Predictor) -> None:
+    x = class_data(30_000, 1)[0]
+    chosen = predictor.draw_members(len(x))
+
+    async def ask() -> Any:
+        thread = InferenceThread(CPU, Shares(10**9))
+        large, small = await asyncio.gather(
+            thread.sets_of("ada", predictor, x, chosen), thread.sets_of("ada", predictor, x[:2000], chosen[:2000])
+        )
+        thread.close()
+        return large.sets, small.sets
+
+    large, small = asyncio.run(ask())
+    expected: Any = predictor.predict_set(x, member=chosen)
+    assert np.array_equal(large.mask, expected.mask)
+    assert np.array_equal(small.mask, expected.mask[:2000])
+
+
 def test_one_request_larger_than_the_queue_is_served_when_nobody_waits(predictor: Predictor) -> None:
     async def ask() -> Any:
-        thread = InferenceThread(CPU, max_rows=10)
-        answer = await thread.sets_of(predictor, class_data(100, 1)[0], members(100))
+        thread = InferenceThread(CPU, Shares(10))
+        answer = await thread.sets_of("ada", predictor, class_data(100, 1)[0], members(100))
         thread.close()
         return answer
 
@@ -79,10 +141,10 @@ def test_a_request_that_fails_does_not_take_others_with_it(predictor: Predictor)
     good, bad = class_data(1, 1)[0].astype(np.float64), np.full((1, 2), 1e300)
 
     async def ask() -> list[Any]:
-        thread = InferenceThread(CPU, 1000)
+        thread = InferenceThread(CPU, Shares(1000))
         rows = [good, bad, good, bad, good]
         results = await asyncio.gather(
-            *(thread.sets_of(predictor, row, members(1)) for row in rows), return_exceptions=True
+            *(thread.sets_of("ada", predictor, row, members(1)) for row in rows), return_exceptions=True
         )
         thread.close()
         return results
@@ -104,12 +166,12 @@ def test_a_cancelled_request_is_not_computed_and_frees_its_place(
     monkeypatch.setattr(Predictor, "sets_of", counted)
 
     async def ask() -> None:
-        thread = InferenceThread(CPU, max_rows=100)
-        task = asyncio.create_task(thread.sets_of(predictor, class_data(60, 1)[0], members(60)))
+        thread = InferenceThread(CPU, Shares(100))
+        task = asyncio.create_task(thread.sets_of("ada", predictor, class_data(60, 1)[0], members(60)))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        answer = await thread.sets_of(predictor, class_data(64, 1)[0], members(64))
+        answer = await thread.sets_of("ada", predictor, class_data(64, 1)[0], members(64))
         assert len(answer.sets) == 64
         thread.close()
 

@@ -1,0 +1,37 @@
+"""JSON bodies: short ones are parsed on the spot, longer ones in a thread, large ones in a process of their own."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+from certiset.core.data.json_numbers import split_document
+from certiset.core.data.limits import Limits
+from certiset.core.errors import TooLargeError
+from certiset.service.serving.set_server import SetServer
+
+LARGEST_JSON = Limits().json_bytes
+TOO_LONG = (
+    f"A JSON body may have at most {LARGEST_JSON:,} bytes: send more as .npz to POST /predict_set, "
+    "or as binary tensors of the Open Inference Protocol."
+)
+_ON_THE_SPOT = 2**16
+_IN_A_THREAD = 2**20
+
+T = TypeVar("T")
+Parser: TypeAlias = Callable[[bytes, NDArray[Any] | None], T]
+"""of a document, or of one whose numbers were taken out, and these"""
+
+
+async def parse_json(
+    body: bytes, parse: Parser[T], path: Sequence[str | int], *, sets: SetServer, tenant: str, folder: Path
+) -> T:
+    """``path`` leads to the body's numbers; ``folder`` is for a temporary file."""
+    if len(body) > LARGEST_JSON:
+        raise TooLargeError(TOO_LONG, field="body")
+    if len(body) <= _ON_THE_SPOT:
+        return parse(body, None)
+    if len(body) <= _IN_A_THREAD:
+        return await sets.in_thread(tenant, parse, body, None)
+    return parse(*await sets.in_thread(tenant, split_document, body, path, folder))
