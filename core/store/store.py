@@ -40,7 +40,7 @@ class Store:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.database = Database(settings.database, settings.database_seconds)
-        self.artifacts = Artifacts(settings.artifacts)
+        self.artifacts = Artifacts(settings.artifacts, settings.artifacts_seconds)
 
     @classmethod
     def ready(cls, settings: Settings) -> "Store":
