@@ -39,6 +39,8 @@ class Settings:
     """how long anybody waits for the database before the answer is 503"""
     artifacts_url: str = _secret()
     """fsspec URL for arrays, members and models, such as s3://bucket/prefix; empty: a folder in home"""
+    artifacts_seconds: float = 10.0
+    """how long anybody waits for a remote artifact store, in addition to a second for each MiB"""
     max_upload_bytes: int = 2**30
     """maximum size of an uploaded file"""
     max_unpacked_bytes: int = 2**32

@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+from fsspec.asyn import AsyncFileSystem
+from fsspec.exceptions import FSTimeoutError
 from fsspec.implementations.local import LocalFileSystem
 
 from certiset.core.errors import (
@@ -34,7 +36,11 @@ from certiset.core.errors import (
     SettingsError,
     StoreFullError,
 )
+from certiset.core.store.breaker import Breaker
 
+_SECONDS = 10.0
+_LEAST_PACE = 2**20
+"""bytes a second that a remote store must manage"""
 _PIECE = 2**20
 _NAME = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"tmp/[0-9a-f]{32}|([0-9a-f]{2})/\1[0-9a-f]{62}")
@@ -57,12 +63,13 @@ def local_folder(url: str) -> Path | None:
 
 
 class Artifacts:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, seconds: float = _SECONDS) -> None:
         try:
             self._fs, self._root = fsspec.core.url_to_fs(url)
         except (ValueError, ImportError) as error:
             raise SettingsError(f"the artifacts URL cannot be used: {error}.") from None
         self._is_local = isinstance(self._fs, LocalFileSystem)
+        self._is_remote, self._seconds, self._breaker = isinstance(self._fs, AsyncFileSystem), seconds, Breaker()
         # A remote store's library raises its own errors when the server is unavailable.
         self._failures: type[Exception] = OSError if self._is_local else Exception
 
@@ -75,11 +82,13 @@ class Artifacts:
                 if self._is_local:
                     _write_local(Path(temporary), Path(final), content)
                 else:
+                    size = content.stat().st_size if isinstance(content, Path) else len(content)
                     if isinstance(content, Path):
-                        self._fs.put_file(str(content), temporary)
+                        self._fs.put_file(str(content), temporary, **self._within(size))
                     else:
-                        self._fs.pipe_file(temporary, content)
-                    self._fs.mv(temporary, final)
+                        self._fs.pipe_file(temporary, content, **self._within(size))
+                    self._fs.cp_file(temporary, final, **self._within(size))
+                    self._fs.rm_file(temporary, **self._within())
         except BaseException:
             self._remove_quietly(temporary)
             raise
@@ -102,7 +111,7 @@ class Artifacts:
 
     def exists(self, name: str) -> bool:
         with self._translated_errors("The artifact store cannot be read"):
-            return bool(self._fs.exists(self._path(name)))
+            return bool(self._fs.exists(self._path(name), **self._within()))
 
     def files(self) -> Iterator[StoredFile]:
         """The store's files, including temporary ones. Any other files below the root are ignored."""
@@ -150,7 +159,7 @@ class Artifacts:
             with self._translated_errors("The artifact store cannot be written"):
                 if self._is_local:
                     Path(probe).parent.mkdir(parents=True, exist_ok=True)
-                self._fs.pipe_file(probe, b"ping")
+                self._fs.pipe_file(probe, b"ping", **self._within())
         finally:
             self._remove_quietly(probe)
 
@@ -159,7 +168,10 @@ class Artifacts:
         path = self._path(name)
         with self._translated_errors(f"The stored file {name} cannot be read"):
             try:
-                content: bytes = self._fs.cat_file(path, start=first, end=last)
+                size = 0
+                if self._is_remote:
+                    size = self._fs.info(path, **self._within())["size"] if last is None else last - (first or 0)
+                content: bytes = self._fs.cat_file(path, start=first, end=last, **self._within(size))
             except FileNotFoundError:
                 raise DamagedFileError(f"The stored file {name} is missing.") from None
             return content
@@ -170,15 +182,28 @@ class Artifacts:
         return f"{self._root}/{name[:2]}/{name}"
 
     def _remove_quietly(self, path: str) -> None:
+        if self._breaker.is_open:
+            # It would only take the same time again; the garbage collector finds the file later.
+            return
         with contextlib.suppress(self._failures):
-            self._fs.rm_file(path)
+            self._fs.rm_file(path, **self._within())
+
+    def _within(self, size: int = 0) -> dict[str, float]:
+        """The time limit of a call that moves so many bytes; a folder's calls have none."""
+        return {"timeout": self._seconds + size / _LEAST_PACE} if self._is_remote else {}
 
     @contextlib.contextmanager
     def _translated_errors(self, failure: str) -> Iterator[None]:
+        if self._breaker.refuses():
+            raise ArtifactsUnavailableError(f"{failure}: it did not answer a moment ago.")
         try:
             yield
+            self._breaker.mend()
         except CertisetError:
             raise
+        except FSTimeoutError as error:
+            self._breaker.trip()
+            raise ArtifactsUnavailableError(f"{failure}: it does not answer.") from error
         except self._failures as error:
             if isinstance(error, OSError) and error.errno in _NO_SPACE:
                 raise StoreFullError("The artifact store has no space left: free some, then try again.") from error

@@ -54,7 +54,7 @@ class Store:
         self.settings = settings
         self.actor = SERVICE
         self.database = Database(settings.database, settings.database_seconds)
-        self.artifacts = Artifacts(settings.artifacts)
+        self.artifacts = Artifacts(settings.artifacts, settings.artifacts_seconds)
 
     @classmethod
     def ready(cls, settings: Settings) -> "Store":

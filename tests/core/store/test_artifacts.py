@@ -3,6 +3,7 @@
 import hashlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -251,3 +252,21 @@ def test_a_file_that_was_written_anew_is_not_discarded(tmp_path: Path) -> None:
     artifacts.put(CONTENT)
     assert not artifacts.discard(listed, older_than=60)
     assert artifacts.get(name) == CONTENT
+
+
+def test_an_s3_server_that_is_frozen_is_unavailable_in_time_and_then_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import s3fs  # noqa: PLC0415 (reads the environment)
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        s3fs.S3FileSystem.clear_instance_cache()
+        artifacts = Artifacts("s3://bucket/frozen", seconds=1)
+        begin = time.monotonic()
+        with pytest.raises(ArtifactsUnavailableError, match="The artifact store cannot be read: it does not answer"):
+            artifacts.exists("0" * 64)
+        assert time.monotonic() - begin < 8
+        with pytest.raises(ArtifactsUnavailableError, match="did not answer a moment ago"):
+            artifacts.put(b"content")
+        s3fs.S3FileSystem.clear_instance_cache()
