@@ -37,7 +37,7 @@ from certiset.core.store.records import Dataset, ModelRecord
 ROWS = 10_000
 CROWD = 50
 """connections"""
-_PORT = 8766
+PORT = 8766
 _BASELINE_PORT = 8765
 _WINDOWS = 9
 
@@ -84,7 +84,7 @@ def serve(home: Path, port: int) -> None:
 
 
 def start(home: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(home), "--port", str(_PORT)]
+    command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(home), "--port", str(PORT)]
     return subprocess.Popen(command)
 
 
@@ -104,7 +104,7 @@ def compare(folder: Path, baseline: Path, seconds: float) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(other)]
     servers = [start(own), subprocess.Popen(command, **elsewhere)]
     targets = {
-        "own": (_PORT, f"/predict_set?predictor={own_id}&x={row}"),
+        "own": (PORT, f"/predict_set?predictor={own_id}&x={row}"),
         "baseline": (_BASELINE_PORT, f"/predict_set?predictor={fitted.stdout.split()[-1]}&x={row}"),
     }
     try:
@@ -135,16 +135,16 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
     row = ",".join(f"{value:.4f}" for value in np.random.default_rng(1).normal(size=400))
     server = start(home)
     try:
-        asyncio.run(wait_for_server(_PORT))
+        asyncio.run(wait_for_server(PORT))
         paths = {"empty": "/empty", "predict_set": f"/predict_set?predictor={head_id}&x={row}"}
         result: dict[str, Any] = {"cpus": os.cpu_count(), "torch": torch.__version__}
-        run(_PORT, paths["predict_set"], 8, 1.0)
+        run(PORT, paths["predict_set"], 8, 1.0)
         # With 8 connections server and client wait for each other in turn; 50 keep the server busy all the time.
         for connections in (8, CROWD):
             rates: dict[str, list[float]] = {"empty": [], "predict_set": []}
             for _ in range(5):
                 for name, path in paths.items():
-                    rates[name].append(run(_PORT, path, connections, seconds)["rate"])
+                    rates[name].append(run(PORT, path, connections, seconds)["rate"])
             middle = {name: statistics.median(found) for name, found in rates.items()}
             result[f"{connections}_connections"] = {
                 "empty_per_second": middle["empty"],
@@ -154,7 +154,7 @@ def measure(home: Path, seconds: float, requests: int) -> dict[str, Any]:
         full = {name: result[f"{CROWD}_connections"][f"{name}_per_second"] for name in paths}
         result["half_load"] = tails(paths, {name: rate / 2 for name, rate in full.items()}, seconds)
         result["same_rate"] = tails(paths, dict.fromkeys(paths, full["predict_set"] / 2), seconds)
-        crowd = run(_PORT, paths["predict_set"], CROWD, seconds)
+        crowd = run(PORT, paths["predict_set"], CROWD, seconds)
         result["fifty_clients"] = {"per_second": crowd["rate"], "errors": crowd["errors"]}
         result["many_rows"] = {
             "lenet5": many_rows(lenet_id, lenet, (1, 28, 28)),
@@ -172,14 +172,16 @@ def tails(paths: dict[str, str], rates: dict[str, float], seconds: float) -> dic
     found: dict[str, list[float]] = {name: [] for name in paths}
     for _ in range(_WINDOWS):
         for name, path in paths.items():
-            found[name].append(1000 * run(_PORT, path, 8, seconds, rate=rates[name])["p99"])
+            found[name].append(1000 * run(PORT, path, 8, seconds, rate=rates[name])["p99"])
     middle = {f"{name}_p99_ms": statistics.median(windows) for name, windows in found.items()}
     return middle | {"ratio": middle["predict_set_p99_ms"] / middle["empty_p99_ms"]}
 
 
-def store_predictor(home: Path, backbone: str, shape: tuple[int, ...]) -> tuple[str, Predictor]:
-    """A fitted predictor, entered as a worker would."""
-    random = np.random.default_rng(0)
+def store_predictor(
+    home: Path, backbone: str, shape: tuple[int, ...], tenant: str = "default"
+) -> tuple[str, Predictor]:
+    """A fitted predictor, entered as a worker would; each tenant has its own."""
+    random = np.random.default_rng(len(tenant))
     weights = {}
     for layer, (inputs, outputs) in enumerate(((400, 120), (120, 84), (84, 10))):
         weights[f"head.{layer}.weight"] = random.normal(size=(outputs, inputs)) / np.sqrt(inputs)
@@ -201,7 +203,7 @@ def store_predictor(home: Path, backbone: str, shape: tuple[int, ...]) -> tuple[
     predictor = fit(Model.from_manifest(manifest, weights), x, y, **options)
     store = Store.ready(Settings(home=home))
     certificate = predictor.certificate
-    dataset = Dataset(id=f"ds-{backbone}", tenant="default", artifact="0" * 64)
+    dataset = Dataset(id=f"ds-{backbone}", tenant=tenant, artifact="0" * 64)
     model = ModelRecord(id=f"mod-{backbone}", artifact="0" * 64, manifest=manifest)
     with store.writing() as work:
         calibration = work.calibrations.create(dataset, model, {}, name=backbone)
@@ -222,7 +224,7 @@ def many_rows(predictor_id: str, predictor: Predictor, shape: tuple[int, ...]) -
     body = stream.getvalue()
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/x-npz", "Accept": "application/x-npz"}
     http, bare = [], []
-    with httpx.Client(base_url=f"http://127.0.0.1:{_PORT}", headers=headers, timeout=60) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{PORT}", headers=headers, timeout=60) as client:
         for _ in range(7):
             begin = time.perf_counter()
             answer = client.post("/predict_set", params={"predictor": predictor_id}, content=body)
@@ -244,10 +246,10 @@ def forward(predictor: Predictor, x: NDArray[Any]) -> None:
 
 def memory(pid: int, path: str, requests: int) -> dict[str, float]:
     """Resident memory of the server over so many requests, after a warm-up of a tenth of them."""
-    rate = run(_PORT, path, 16, 2.0)["rate"]
-    run(_PORT, path, 16, requests / 10 / rate)
+    rate = run(PORT, path, 16, 2.0)["rate"]
+    run(PORT, path, 16, requests / 10 / rate)
     before = resident(pid)
-    run(_PORT, path, 16, requests / rate)
+    run(PORT, path, 16, requests / rate)
     after = resident(pid)
     return {"requests": requests, "before_mb": before, "after_mb": after, "ratio": after / before}
 
