@@ -32,7 +32,7 @@ def version() -> int:
     """Of Landlock in this kernel; 0 if there is none."""
     if sys.platform != "linux":
         return 0
-    return max(0, _libc().syscall(_CREATE_RULESET, None, 0, _GIVE_VERSION))
+    return max(0, _syscall(_CREATE_RULESET, None, 0, _GIVE_VERSION))
 
 
 def restrict(*, readable: Iterable[str], listable: Iterable[str], writable: Iterable[str], network: bool) -> bool:
@@ -49,32 +49,34 @@ def restrict(*, readable: Iterable[str], listable: Iterable[str], writable: Iter
         attributes += struct.pack("<Q", 0 if network else _TCP)
     if known >= 6:
         attributes += struct.pack("<Q", _SCOPES)
-    libc = _libc()
-    ruleset = libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
+    ruleset = _syscall(_CREATE_RULESET, attributes, len(attributes), 0)
     if ruleset < 0:
         return False
     try:
         for paths, access in ((readable, _READ), (listable, _READ_DIR), (writable, rights)):
             for path in paths:
                 with contextlib.suppress(OSError):
-                    _allow(libc, ruleset, path, access & rights)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        return bool(libc.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
+                    _allow(ruleset, path, access & rights)
+        ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        return _syscall(_RESTRICT_SELF, ruleset, 0) == 0
     finally:
         os.close(ruleset)
 
 
-def _allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
+def _allow(ruleset: int, path: str, access: int) -> None:
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         if not stat.S_ISDIR(os.fstat(place).st_mode):
             access &= _ON_FILES
         rule = struct.pack("<Qi", access, place)
-        if libc.syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0) != 0:
+        if _syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0) != 0:
             raise OSError(ctypes.get_errno(), "no rule could be added", path)
     finally:
         os.close(place)
 
 
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
+def _syscall(number: int, *arguments: int | bytes | None) -> int:
+    """-1 for an error."""
+    wide = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    found: int = ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *wide)
+    return found

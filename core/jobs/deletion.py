@@ -32,6 +32,7 @@ def delete_model(store: Store, tenant: str, model_id: str) -> None:
         record = work.models.get(tenant, model_id)
         _refuse_needed(work, record, "model")
         work.models.delete(record)
+        work.audit.add("model.delete", tenant, "model", model_id)
     discard_unnamed(store, record.artifact, _JUST_WRITTEN_SECONDS)
 
 
@@ -41,6 +42,7 @@ def delete_predictor(store: Store, tenant: str, predictor_id: str) -> None:
         work.tenants.lock(tenant)
         record = work.predictors.get(tenant, predictor_id)
         work.predictors.withdraw(record)
+        work.audit.add("predictor.delete", tenant, "predictor", predictor_id)
     discard_unnamed(store, record.artifact, _JUST_WRITTEN_SECONDS)
 
 
@@ -52,6 +54,7 @@ def delete_calibration(store: Store, tenant: str, calibration_id: str) -> None:
         if record.status not in FINISHED:
             raise ConflictError(f"Calibration {calibration_id} is {record.status}: cancel it first.")
         work.calibrations.delete(record)
+        work.audit.add("calibration.delete", tenant, "calibration", calibration_id)
 
 
 def _refuse_needed(work: Transaction, record: Dataset | ModelRecord, kind: str) -> None:

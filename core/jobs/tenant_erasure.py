@@ -1,5 +1,7 @@
 """Removes everything of one tenant: keys, jobs, records, certificates, and files that nobody else names.
 
+What stays is one row of the audit log, which says who erased it.
+
 Each step can be interrupted: run again, it goes on. From the first step on, nothing can be added.
 """
 
@@ -39,6 +41,7 @@ def erase_tenant(store: Store, tenant: str, *, wait: float = 60.0, key_seconds: 
     records += _remove_records(store, tenant)
     with store.writing() as work:
         work.tenant_records.remove_tenant(tenant)
+        work.audit.erase(tenant)
     return Erased(tenant, records, discarded, len(artifacts) - discarded)
 
 

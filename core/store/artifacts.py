@@ -42,6 +42,7 @@ _SECONDS = 10.0
 _LEAST_PACE = 2**20
 """bytes a second that a remote store must manage"""
 _PIECE = 2**20
+_LARGE_PIECE = 2**24
 _NAME = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(r"tmp/[0-9a-f]{32}|([0-9a-f]{2})/\1[0-9a-f]{62}")
 _READ_ONLY = {errno.EROFS}
@@ -145,11 +146,14 @@ class Artifacts:
         digest = hashlib.sha256()
         with self._translated_errors("The artifact store cannot be read"):
             try:
-                with self._fs.open(self._path(name), "rb") as stream:
-                    while piece := stream.read(_PIECE):
-                        digest.update(piece)
+                size = self._fs.info(self._path(name), **self._within())["size"]
             except FileNotFoundError:
                 return False
+        try:
+            for first in range(0, size, _LARGE_PIECE):
+                digest.update(self._read(name, first, min(first + _LARGE_PIECE, size)))
+        except DamagedFileError:
+            return False
         return digest.hexdigest() == name
 
     def ping(self) -> None:

@@ -10,6 +10,7 @@ from certiset.core.resources import FINISHED
 from certiset.core.store.clock import now
 from certiset.core.store.records import (
     ApiKey,
+    AuditRecord,
     Calibration,
     CertificateRecord,
     Dataset,
@@ -32,7 +33,9 @@ _OWNED: dict[str, Any] = {
     "monitors": Monitor,
     "keys": ApiKey,
 }
-TABLES = (*_OWNED, "reports")
+_EXPORTED: dict[str, Any] = {**_OWNED, "audit": AuditRecord}
+"""the audit log removes its rows itself: its database refuses others"""
+TABLES = (*_EXPORTED, "reports")
 _SECRET = {"digest": ApiKey, "lease_owner": Calibration}
 """columns that leave no database"""
 _AT_ONCE = 500
@@ -48,7 +51,7 @@ class TenantRecords:
             chosen = select(ReportRecord).join(Calibration, Calibration.id == ReportRecord.calibration_id)
             chosen = chosen.where(Calibration.tenant == tenant)
         else:
-            chosen = select(_OWNED[table]).where(_OWNED[table].tenant == tenant)
+            chosen = select(_EXPORTED[table]).where(_EXPORTED[table].tenant == tenant)
         for record in self._session.scalars(chosen.execution_options(yield_per=_AT_ONCE)):
             yield _columns(record)
 

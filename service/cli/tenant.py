@@ -95,7 +95,9 @@ def _quota(options: argparse.Namespace, store: Store) -> int:
         if options.name not in work.tenants.names():
             raise CommandError(f"There is no tenant {options.name}: create a key for it first.")
         if given:
-            work.tenants.set_quotas(options.name, {k: None if v == _DEFAULT else v for k, v in given.items()})
+            changes = {k: None if v == _DEFAULT else v for k, v in given.items()}
+            work.tenants.set_quotas(options.name, changes)
+            work.audit.add("tenant.quota", options.name, "tenant", options.name, details=changes)
         usage = usage_resource(options.name, work.tenants.usage(options.name), work.tenants.allowed(options.name))
     shown = usage.model_dump()
     print_json(shown) if options.json else print(f"tenant {options.name}\n{usage_lines(shown, shown['limits'])}")

@@ -1,14 +1,12 @@
 """What the kernel offers to confine processes that handle strangers' files: Landlock, and namespaces for everybody."""
 
-import ctypes
 import subprocess
 import sys
 from collections.abc import Iterator
 
+from certiset.core import landlock
 from certiset.service.doctor.finding import Finding
 
-_LANDLOCK_CREATE_RULESET = 444
-_LANDLOCK_CREATE_RULESET_VERSION = 1
 _NEW_NAMESPACES = """
 import ctypes, sys
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
@@ -20,7 +18,7 @@ def check_kernel() -> Iterator[Finding]:
     if sys.platform != "linux":
         yield Finding("landlock", "warning", "Only Linux has it: confined processes can read what their user can.")
         return
-    version = landlock_version()
+    version = landlock.version()
     if version:
         yield Finding("landlock", "ok", f"version {version}: confined processes see no file but their own")
     else:
@@ -31,17 +29,6 @@ def check_kernel() -> Iterator[Finding]:
     else:
         advice = "allow unprivileged user namespaces, or close the network around the containers"
         yield Finding("namespaces", "warning", f"Not for this user, so that confined processes may connect: {advice}.")
-
-
-def landlock_version() -> int:
-    """Of the kernel's interface; 0 if there is none."""
-    version: int = ctypes.CDLL(None, use_errno=True).syscall(
-        ctypes.c_long(_LANDLOCK_CREATE_RULESET),
-        None,
-        ctypes.c_size_t(0),
-        ctypes.c_uint32(_LANDLOCK_CREATE_RULESET_VERSION),
-    )
-    return max(version, 0)
 
 
 def _can_make_namespaces() -> bool:

@@ -76,10 +76,10 @@ def cancel_calibration(id: PathId, caller: TheCaller, store: ActingStore) -> Any
 
 
 @router.delete("/calibrations/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
-@requires("write")
-def delete_calibration(id: PathId, service: TheService, caller: TheCaller) -> None:
+@requires("write", action="calibration.delete")
+def delete_calibration(id: PathId, caller: TheCaller, store: ActingStore) -> None:
     """Removes the record of one that has ended; its predictor and certificate stay."""
-    deletion.delete_calibration(service.store, caller.tenant, id)
+    deletion.delete_calibration(store, caller.tenant, id)
 
 
 @router.get(

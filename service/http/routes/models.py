@@ -85,10 +85,10 @@ def get_model(id: PathId, service: TheService, caller: TheCaller) -> Any:
 
 
 @router.delete("/models/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
-@requires("write")
-def delete_model(id: PathId, service: TheService, caller: TheCaller) -> None:
+@requires("write", action="model.delete")
+def delete_model(id: PathId, caller: TheCaller, store: ActingStore) -> None:
     """Removes the model; predictors and certificates made with it go on working."""
-    deletion.delete_model(service.store, caller.tenant, id)
+    deletion.delete_model(store, caller.tenant, id)
 
 
 async def _manifest(form: FormData) -> str:

@@ -52,10 +52,10 @@ async def change_serving(
 
 
 @router.delete("/predictors/{id}", status_code=204, response_class=Response, responses=problems(404, 422))
-@requires("write")
-async def delete_predictor(id: PathId, service: TheService, caller: TheCaller) -> None:
+@requires("write", action="predictor.delete")
+async def delete_predictor(id: PathId, service: TheService, caller: TheCaller, store: ActingStore) -> None:
     """Ends its serving, everywhere within seconds; the certificate stays readable, marked as withdrawn."""
-    await run_sync(deletion.delete_predictor, service.store, caller.tenant, id)
+    await run_sync(deletion.delete_predictor, store, caller.tenant, id)
     service.predictors.forget(caller.tenant, id)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from certiset.core import landlock
 from certiset.core.settings import Settings
 from certiset.service.doctor import kernel, limits
 from certiset.service.doctor.finding import Finding
@@ -50,12 +51,12 @@ def test_landlock_and_namespaces_are_tried_and_leave_this_process_alone() -> Non
     before = Path("/proc/self/ns/net").readlink()
     found = {finding.check: finding for finding in kernel.check_kernel()}
     assert set(found) == {"landlock", "namespaces"}
-    assert found["landlock"].state == ("ok" if kernel.landlock_version() else "warning")
+    assert found["landlock"].state == ("ok" if landlock.version() else "warning")
     assert Path("/proc/self/ns/net").readlink() == before
 
 
 def test_a_kernel_without_landlock_is_a_warning_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "landlock_version", lambda: 0)
+    monkeypatch.setattr(landlock, "version", lambda: 0)
     found = {finding.check: finding for finding in kernel.check_kernel()}
     assert found["landlock"].state == "warning"
     assert "5.13" in found["landlock"].message
