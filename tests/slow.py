@@ -8,6 +8,7 @@ SLOW = (
     "tests/system/containers/test_install.py",
     "tests/system/docs/test_pages.py",
     "tests/system/promises",
+    "tests/system/test_chaos.py",
     "tests/system/test_openapi.py",
     "tests/system/test_wheel.py",
     "tests/worker/test_disasters.py::test_twenty_kills_at_random_moments_lose_and_double_nothing",

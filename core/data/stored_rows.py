@@ -1,8 +1,9 @@
-"""A few rows of a stored dataset, without reading the rest of its file."""
+"""Rows of a stored dataset, without reading the rest of its file, or all of them without taking memory."""
 
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,16 +38,40 @@ def read_rows(
     it: for looking at, not for fitting.
     """
     try:
-        length = int.from_bytes(read(0, 8), "little")
-        if length > _LONGEST_HEADER:
-            raise ValueError("its header is too long")
-        header = json.loads(read(8, 8 + length))
+        header, offset = _header(read)
         if most_numbers is not None:
             width = math.prod(header["x"]["shape"][1:])
             count = min(count, max(1, most_numbers // max(1, width)))
-        return _rows(read, header["x"], 8 + length, start, count), _rows(read, header["y"], 8 + length, start, count)
+        return _rows(read, header["x"], offset, start, count), _rows(read, header["y"], offset, start, count)
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def map_rows(file: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """All of x and y, as views of the file: the system reads what is looked at, and may forget it again."""
+
+    def read(first: int, last: int) -> bytes:
+        with file.open("rb") as stream:
+            stream.seek(first)
+            return stream.read(last - first)
+
+    def view(entry: Any) -> NDArray[Any]:
+        begin = offset + entry["data_offsets"][0]
+        return np.memmap(file, np.dtype(_DTYPES[entry["dtype"]]), "r", begin, tuple(entry["shape"]))
+
+    try:
+        header, offset = _header(read)
+        return view(header["x"]), view(header["y"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def _header(read: Callable[[int, int], bytes]) -> tuple[dict[str, Any], int]:
+    """What the file says of its tensors, and where they begin."""
+    length = int.from_bytes(read(0, 8), "little")
+    if length > _LONGEST_HEADER:
+        raise ValueError("its header is too long")
+    return json.loads(read(8, 8 + length)), 8 + length
 
 
 def _rows(read: Callable[[int, int], bytes], entry: Any, offset: int, start: int, count: int) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from certiset.core.bounds import TooFewPointsError
 from certiset.core.data import DatasetArrays
+from certiset.core.data.stored_rows import map_rows
 from certiset.core.errors import CertisetError, ConflictError, DataError, DuplicateError, ModelError
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs.announcer import Announcer
@@ -125,14 +126,18 @@ def _checked(
     store: Store, request: CalibrationRequest, dataset: Dataset, model: ModelRecord, graphs: "GraphOpener | None"
 ) -> dict[str, Any]:
     """All options, with the defaults for this model: those of a later version must not change a queued fit."""
-    from safetensors.torch import load  # noqa: PLC0415 (PyTorch, which cancelling and retrying do not need)
+    from safetensors.torch import load, load_file  # noqa: PLC0415 (PyTorch: cancelling and retrying do without)
 
     from certiset.core.fit import check  # noqa: PLC0415
     from certiset.core.graphs import GraphHost  # noqa: PLC0415
     from certiset.core.models import Model  # noqa: PLC0415
 
-    arrays = DatasetArrays.from_bytes(store.artifacts.get(dataset.artifact))
-    weights = load(store.artifacts.get(model.artifact))
+    # Files of this machine are looked at where they lie: data of gigabytes must not take the memory of the API.
+    artifacts = store.artifacts
+    file = artifacts.local_file(dataset.artifact)
+    arrays = DatasetArrays(*map_rows(file)) if file else DatasetArrays.from_bytes(artifacts.get(dataset.artifact))
+    file = artifacts.local_file(model.artifact)
+    weights = load_file(file) if file else load(artifacts.get(model.artifact))
     built = Model.from_manifest(model.manifest, weights, graphs=graphs or GraphHost())
     try:
         _, plan = check(built, arrays.x, arrays.y, **request.to_json())

@@ -106,6 +106,15 @@ class Artifacts:
             )
         return content
 
+    def local_file(self, name: str) -> Path | None:
+        """Where the checked content of that name lies; None if the store is elsewhere."""
+        if not self._is_local:
+            return None
+        if not self.intact(name):
+            # Says which: missing, or damaged.
+            self.get(name)
+        return Path(self._path(name))
+
     def part(self, name: str, first: int, last: int) -> bytes:
         """The bytes from ``first`` to before ``last``, unchecked: a hash needs the whole file."""
         return self._read(name, first, last)

@@ -15,6 +15,8 @@ BENCHMARKS = {
     "million_rows": "calibration of a million rows against the bare forward passes",
     "queue": "many small calibrations through one worker, against the same fits in a loop",
     "serving": "requests against an empty route, many rows against the bare model",
+    "tails": "the slowest of the requests for sets against an empty route's, alone and beside another tenant's batches",
+    "graphs": "an ONNX network in a confined process against the same one in this process",
     "fit_speed": "our fit against the paper's optimizer; needs the reference data",
 }
 _EXAMPLES = (

@@ -110,9 +110,9 @@ def start_server(home: Path, **settings: Any) -> Server:
 
 
 @contextlib.contextmanager
-def server_with_worker(home: Path) -> Iterator[Server]:
+def server_with_worker(home: Path, **settings: Any) -> Iterator[Server]:
     """The server, and a worker that fits what it is sent."""
-    server = start_server(home)
+    server = start_server(home, **settings)
     worker = subprocess.Popen(
         [sys.executable, "-P", "-m", "certiset.worker"],
         env={**os.environ, "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},

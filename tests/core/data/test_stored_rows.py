@@ -1,5 +1,6 @@
 """Some rows of a stored dataset, read as ranges of its file."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certiset.core.data import DatasetArrays
-from certiset.core.data.stored_rows import read_rows
+from certiset.core.data.stored_rows import map_rows, read_rows
 from certiset.core.errors import DamagedFileError
 
 KINDS = ("f4", "f8", "i8", "u1", "?", "i2")
@@ -51,3 +52,16 @@ def test_wide_rows_come_a_few_at_a_time(most_numbers: int | None, rows: int) -> 
     content = DatasetArrays(np.zeros((9, 2, 3)), np.arange(9)).to_bytes()
     x, y = read_rows(lambda first, last: content[first:last], 2, 5, most_numbers=most_numbers)
     assert (x.shape, y.tolist()) == ((rows, 2, 3), list(range(2, 2 + rows)))
+
+
+def test_all_rows_as_views_of_the_file(tmp_path: Path) -> None:
+    x, y = np.arange(24, dtype=np.float32).reshape(4, 2, 3), np.array([3, 1, 2, 0])
+    file = tmp_path / "stored"
+    file.write_bytes(DatasetArrays(x, y).to_bytes())
+    found_x, found_y = map_rows(file)
+    assert isinstance(found_x, np.memmap)
+    np.testing.assert_array_equal(found_x, x)
+    np.testing.assert_array_equal(found_y, y)
+    file.write_bytes(b"\x05\0\0\0\0\0\0\0nonsense")
+    with pytest.raises(DamagedFileError, match="The stored dataset is damaged"):
+        map_rows(file)
