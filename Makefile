@@ -39,7 +39,8 @@ test: $(STAMP) ## run the default tests
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## run the slow tests: the guarantees, by simulation
-	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	$(BIN)/python -m pytest -n auto -m 'slow and not alone' $(ARGS)
+	$(BIN)/python -m pytest -m alone -rP $(ARGS)
 
 .PHONY: test-image
 test-image: ## build the image with buildah, boot it and calibrate once in it (as root, minutes, gigabytes)

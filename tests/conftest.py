@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from tests.slow import SLOW, is_slow
+from tests.slow import ALONE, SLOW, is_in
 
 # In CI the examples are the same every time; elsewhere they explore.
 settings.register_profile("certiset", deadline=None, max_examples=200, derandomize="CI" in os.environ)
@@ -43,8 +43,10 @@ def spread(items: list[pytest.Item], folder: str) -> list[pytest.Item]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if is_slow(item.nodeid):
+        if is_in(item.nodeid, SLOW):
             item.add_marker(pytest.mark.slow)
+        if is_in(item.nodeid, ALONE):
+            item.add_marker(pytest.mark.alone)
     items[:] = spread(items, "tests/worker/")
     if config.args == config.getini("testpaths"):
         ids = [item.nodeid for item in items]

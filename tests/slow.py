@@ -15,7 +15,10 @@ SLOW = (
     "tests/worker/test_disasters.py::test_two_hundred_calibrations_through_two_workers",
 )
 
+ALONE = ("tests/system/test_chaos.py",)
+"""slow tests that need the machine for themselves: `make test-slow` runs them after all others"""
 
-def is_slow(nodeid: str) -> bool:
+
+def is_in(nodeid: str, entries: tuple[str, ...]) -> bool:
     """Whether a test belongs to an entry: a folder, a file, or one test with all its parameters."""
-    return any(nodeid == entry or nodeid.startswith((f"{entry}/", f"{entry}::", f"{entry}[")) for entry in SLOW)
+    return any(nodeid == entry or nodeid.startswith((f"{entry}/", f"{entry}::", f"{entry}[")) for entry in entries)

@@ -92,7 +92,7 @@ def start_server(home: Path, **settings: Any) -> Server:
     with log:
         process = subprocess.Popen(
             [sys.executable, "-m", "certiset", "api", "--port", str(port), "--home", str(home)],
-            env={**os.environ, **{f"CERTISET_{name.upper()}": str(value) for name, value in settings.items()}},
+            env={**os.environ, **_environment(settings)},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
@@ -109,13 +109,17 @@ def start_server(home: Path, **settings: Any) -> Server:
     return server
 
 
+def _environment(settings: dict[str, Any]) -> dict[str, str]:
+    return {f"CERTISET_{name.upper()}": str(value) for name, value in settings.items()}
+
+
 @contextlib.contextmanager
 def server_with_worker(home: Path, **settings: Any) -> Iterator[Server]:
     """The server, and a worker that fits what it is sent."""
     server = start_server(home, **settings)
     worker = subprocess.Popen(
         [sys.executable, "-P", "-m", "certiset.worker"],
-        env={**os.environ, "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
+        env={**os.environ, **_environment(settings), "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
