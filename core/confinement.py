@@ -118,11 +118,14 @@ def _leave_network() -> None:
 
 def _python() -> Iterator[str]:
     """The interpreter, installed packages and ours. Of other folders on the path only modules: state may lie there."""
-    yield from {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+    yield from prefixes
     yield str(Path(sys.executable).resolve())
     own = Path(__file__).resolve().parents[1]
     yield from (str(own / name) for name in ("core", "service", "worker"))
     for entry in map(Path, filter(None, sys.path)):
+        if any(entry.is_relative_to(prefix) for prefix in prefixes):
+            continue
         with contextlib.suppress(OSError):
             yield from (str(child.resolve()) for child in entry.iterdir() if _is_module(child))
 
