@@ -35,7 +35,7 @@ demo: $(RUNTIME) ## the same with the demo: from training to certified sets
 
 .PHONY: test
 test: $(STAMP) ## run the default tests
-	$(BIN)/python -m pytest -n auto -m 'not slow' $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## run the slow tests: the guarantees, by simulation

@@ -1,6 +1,7 @@
 """A real server for tests: `certiset api` as a process, with a predictor of each task and keys of two tenants."""
 
 import contextlib
+import hashlib
 import os
 import signal
 import subprocess
@@ -14,12 +15,14 @@ import httpx
 import numpy as np
 
 from certiset.core.certificate.signing import Signer
+from certiset.core.data import DatasetArrays
 from certiset.core.fit import Predictor, fit
-from certiset.core.jobs import add_dataset, add_model
+from certiset.core.jobs import add_model
 from certiset.core.jobs.fit_results import fit_result
 from certiset.core.settings import Settings
 from certiset.core.store import Store
-from certiset.core.store.records import Calibration
+from certiset.core.store.identifiers import new_id
+from certiset.core.store.records import Calibration, Dataset
 from certiset.service.http.access.keys import KeyRing
 from certiset.service.http.access.secret import derive, read_secret
 from tests.core.fit.problems import (
@@ -105,7 +108,7 @@ def start_server(home: Path, **settings: Any) -> Server:
         except httpx.TransportError:
             return False
 
-    wait_until(up, 60, "the server")
+    wait_until(up, 180, "the server")
     return server
 
 
@@ -142,16 +145,33 @@ def certified_in_the_mean(predictor: Predictor) -> Predictor:
 def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> Calibration:
     """As a worker would."""
     certificate = Signer.from_file_or_new(store.settings.signing_key).sign(predictor.certificate)
-    file = store.settings.home / "data.npz"
     random = np.random.default_rng(int(certificate.digest[:8], 16))
     manifest = predictor.scorer.model.manifest
     y = random.integers(3, size=50) if manifest.task == "classification" else random.normal(size=50)
-    np.savez(file, x=random.normal(size=(50, *manifest.input_shape)), y=y)
-    dataset, _ = add_dataset(store, tenant, file, filename="data.npz")
+    arrays = DatasetArrays.checked(random.normal(size=(50, *manifest.input_shape)), y)
     model, _ = add_model(store, tenant, predictor.scorer.model.manifest, predictor.scorer.model.tensors())
     with store.writing() as work:
+        dataset = work.datasets.add(_dataset(store, tenant, arrays))
         calibration = work.calibrations.create(dataset, model, {})
         claim = work.leases.claim(calibration.id)
         assert claim is not None
         assert work.leases.succeed(claim, fit_result(predictor, store.artifacts, certificate))
     return calibration
+
+
+def _dataset(store: Store, tenant: str, arrays: DatasetArrays) -> Dataset:
+    """As an upload would make it, without the process that reads the file."""
+    content = arrays.to_bytes()
+    return Dataset(
+        id=new_id("ds"),
+        tenant=tenant,
+        name="data",
+        sha256=hashlib.sha256(content).hexdigest(),
+        target="y",
+        artifact=store.artifacts.put(content),
+        rows=len(arrays.x),
+        x_shape=list(arrays.x.shape[1:]),
+        y_kind=arrays.y_kind,
+        bytes=len(content),
+        stored_bytes=len(content),
+    )

@@ -28,7 +28,7 @@ from tests.core.fit.problems import QUICK, toy_data, toy_model
 from tests.servers import children_of, wait_until
 
 TENANT = "ada"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 LONG: dict[str, Any] = {"prior": {"steps": 700}, "optimizer": {"steps": 30}, "members": 4}
 """a fit of a second or two"""

@@ -167,7 +167,7 @@ def test_a_stream_survives_a_server_that_is_killed_and_started_again(
 
     def start() -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: answers_at(port), 60, "the other server")
+        wait_until(lambda: answers_at(port), 180, "the other server")
         return process
 
     other = start()

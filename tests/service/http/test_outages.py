@@ -79,7 +79,7 @@ def test_a_frozen_database_stops_no_sets_and_hangs_nobody(
     try:
         times = serve_for_a_while(server, ada)
         assert max(times) < 0.9
-        for method, path in (("GET", "/predictors"), ("GET", "/metrics"), ("GET", "/calibrations/cal-1")):
+        for method, path in (("GET", "/predictors"), ("GET", "/usage"), ("GET", "/calibrations/cal-1")):
             took, answer = timed(ada, method, path)
             assert_unavailable(answer)
             assert took < 3 * SECONDS
