@@ -61,7 +61,7 @@ def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path) -> No
         try:
             before = ready(up, port)
             assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-            wait_until(lambda up=up: worker_of(up.pid) is not None, 30, "the worker")  # type: ignore[misc]
+            wait_until(lambda up=up: worker_of(up.pid) is not None, 120, "the worker")  # type: ignore[misc]
             children = children_of(up.pid)
             assert len(children) == 2
         finally:
@@ -84,7 +84,7 @@ def test_up_starts_a_worker_and_an_api_again_that_were_killed(tmp_path: Path) ->
         assert first is not None
         (api,) = (pid for pid in children_of(up.pid) if pid != first)
         kill(first, api)
-        wait_until(lambda: worker_of(up.pid) not in (None, first), 60, "another worker")
+        wait_until(lambda: worker_of(up.pid) not in (None, first), 120, "another worker")
         wait_until(lambda: answers(port), 90, "another API")
     finally:
         up.send_signal(signal.SIGTERM)

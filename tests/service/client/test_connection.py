@@ -180,7 +180,7 @@ def test_a_stream_survives_a_server_that_is_killed_and_started_again(
         before = len(found)
         time.sleep(1)
         other = start()
-        wait_until(lambda: len(found) > before, 30, "events of the new server")
+        wait_until(lambda: len(found) > before, 120, "events of the new server")
         client.calibrations.cancel(started.id)
         thread.join(30)
         assert not thread.is_alive()

@@ -100,7 +100,7 @@ def test_the_server_stops_in_seconds_beside_open_connections(server: Server) -> 
     with contextlib.ExitStack() as held:
         for _ in range(20):
             held.enter_context(connected(server, HALF))
-        wait_until(lambda: httpx.get(f"{server.url}/healthz").status_code == 200, 10, "the server")
+        wait_until(lambda: httpx.get(f"{server.url}/healthz").status_code == 200, 60, "the server")
         begin = time.monotonic()
         server.stop()
         assert time.monotonic() - begin < 12

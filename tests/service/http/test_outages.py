@@ -40,7 +40,7 @@ def server(postgres: PrivatePostgres, tmp_path_factory: pytest.TempPathFactory) 
 def ada(server: Server) -> Iterator[httpx.Client]:
     """Whose key and predictor are known to the server."""
     with server.client() as client:
-        wait_until(lambda: predict(server, client)[1].status_code == 200, 10, "the server to recover")
+        wait_until(lambda: predict(server, client)[1].status_code == 200, 60, "the server to recover")
         yield client
 
 
@@ -96,8 +96,8 @@ def test_a_frozen_database_stops_no_sets_and_hangs_nobody(
         assert timed(ada, "GET", "/healthz")[0] < 0.5
     finally:
         postgres.resume()
-    wait_until(lambda: ada.get("/predictors").status_code == 200, 10, "the database")
-    wait_until(lambda: ada.get("/readyz").json()["database"] == "ok", 10, "the database")
+    wait_until(lambda: ada.get("/predictors").status_code == 200, 60, "the database")
+    wait_until(lambda: ada.get("/readyz").json()["database"] == "ok", 60, "the database")
 
 
 def test_a_stopped_database_is_named_and_sets_go_on(
@@ -113,7 +113,7 @@ def test_a_stopped_database_is_named_and_sets_go_on(
         assert ada.get("/readyz").json()["database"] == "unavailable"
     finally:
         postgres.start()
-    wait_until(lambda: ada.get("/predictors").status_code == 200, 10, "the database")
+    wait_until(lambda: ada.get("/predictors").status_code == 200, 60, "the database")
 
 
 def test_a_read_only_database_is_read_and_says_so(server: Server, postgres: PrivatePostgres, ada: httpx.Client) -> None:

@@ -33,7 +33,7 @@ def test_log_lines_name_the_key_and_its_tenant(server: Server) -> None:
     def by_id() -> dict[str, dict[str, Any]]:
         return {line["request_id"]: line for line in lines(server) if line["message"] == "request"}
 
-    wait_until(lambda: unknown in by_id(), 10, "the log")
+    wait_until(lambda: unknown in by_id(), 60, "the log")
     for id in (served, refused):
         assert (by_id()[id]["key_id"], by_id()[id]["tenant"]) == (key_id(server, "reader"), "ada")
     assert "key_id" not in by_id()[unknown]
@@ -57,8 +57,8 @@ def test_a_key_is_in_no_log_wherever_it_was_put(server: Server) -> None:
                 answer = httpx.request(method, server.url + path, **options)  # type: ignore[arg-type]
                 assert key not in answer.headers["x-request-id"]
     last = httpx.get(f"{server.url}/healthz").headers["x-request-id"]
-    wait_until(lambda: any(line.get("request_id") == last for line in lines(server)), 10, "the log")
-    wait_until(lambda: entries(server, action="write"), 20, "the refusals to be written")
+    wait_until(lambda: any(line.get("request_id") == last for line in lines(server)), 60, "the log")
+    wait_until(lambda: entries(server, action="write"), 60, "the refusals to be written")
     logged = (server.settings.home / "api.log").read_text() + json.dumps(entries(server))
     assert ours not in logged
     assert foreign not in logged

@@ -39,7 +39,7 @@ def client_(installed: dict[str, str], tmp_path_factory: pytest.TempPathFactory)
         process = subprocess.Popen(command, env=installed, stdout=log, stderr=log)
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            wait_until(lambda: _healthy(client), 60, "the server")
+            wait_until(lambda: _healthy(client), 180, "the server")
             client.headers["Authorization"] = f"Bearer {(home / 'key').read_text().strip()}"
             yield client
     finally:

@@ -61,7 +61,7 @@ def upgraded_(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgraded]:
             command = [sys.executable, "-P", "-m", *arguments]
             started.append(subprocess.Popen(command, env=environment, stdout=stream, stderr=stream, cwd=home.parent))
             # One after the other: the first one migrates.
-            wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 60, f"the server: {log.read_text()}")
+            wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 180, f"the server: {log.read_text()}")
     yield Upgraded(f"http://127.0.0.1:{port}", home)
     for process in started:
         process.terminate()
