@@ -1,16 +1,23 @@
 """Which tests are slow: those that `make test-slow` runs and `make test` leaves out. The one place that says so."""
 
 SLOW = (
+    "tests/core/bounds/test_against_reference.py",
+    "tests/core/store/test_lease_machine.py",
     "tests/benchmarks/test_reproduce.py::test_a_quick_sweep_from_the_command_line",
     "tests/benchmarks/test_reproduce.py::test_a_quick_sweep_on_mnist",
+    "tests/service/cli/test_up.py::test_up_starts_a_worker_and_an_api_again_that_were_killed",
+    "tests/service/client/test_connection.py::test_a_stream_survives_a_server_that_is_killed_and_started_again",
     "tests/service/demo/test_demo.py",
-    "tests/service/demo/test_offer.py::test_yes_runs_the_demo_beside_the_service",
+    "tests/service/demo/test_offer.py",
+    "tests/service/http/test_outages.py",
+    "tests/service/http/test_tenant_shares.py",
     "tests/system/containers/test_install.py",
     "tests/system/docs/test_pages.py",
     "tests/system/promises",
     "tests/system/test_chaos.py",
     "tests/system/test_openapi.py",
     "tests/system/test_wheel.py",
+    "tests/worker/test_disasters.py::test_postgresql_that_restarts_in_the_middle_of_a_fit",
     "tests/worker/test_disasters.py::test_twenty_kills_at_random_moments_lose_and_double_nothing",
     "tests/worker/test_disasters.py::test_two_hundred_calibrations_through_two_workers",
 )

@@ -151,7 +151,8 @@ def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> 
     arrays = DatasetArrays.checked(random.normal(size=(50, *manifest.input_shape)), y)
     model, _ = add_model(store, tenant, predictor.scorer.model.manifest, predictor.scorer.model.tensors())
     with store.writing() as work:
-        dataset = work.datasets.add(_dataset(store, tenant, arrays))
+        made = _dataset(store, tenant, arrays)
+        dataset = work.datasets.of_content(tenant, made.sha256, made.target) or work.datasets.add(made)
         calibration = work.calibrations.create(dataset, model, {})
         claim = work.leases.claim(calibration.id)
         assert claim is not None

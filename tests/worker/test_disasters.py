@@ -28,12 +28,12 @@ from tests.worker.deployment import (
 ROUNDS = 20
 
 
-def survive_kills(deployment: Deployment, rounds: int) -> None:
+def test_twenty_kills_at_random_moments_lose_and_double_nothing(deployment: Deployment) -> None:
     """Each round kills the child, the worker or both once, at a moment somewhere in the job's life."""
     chance = random.Random(2023)
     worker = deployment.start_worker()
     deployment.wait(deployment.submit())
-    for round_ in range(rounds):
+    for round_ in range(ROUNDS):
         calibration = deployment.submit(LONG, seed=round_)
         time.sleep(chance.uniform(0.0, 2.5))
         victims = ("child", "worker", "both")[round_ % 3]
@@ -48,17 +48,8 @@ def survive_kills(deployment: Deployment, rounds: int) -> None:
         assert ended.attempts <= 2
         assert digest_of(deployment, ended) == undisturbed_digest(LONG, seed=round_)
     deployment.stop_workers()
-    deployment.assert_nothing_left_over(predictors=rounds + 1)
+    deployment.assert_nothing_left_over(predictors=ROUNDS + 1)
     assert all(file.sha256 is None for file in collect_garbage(deployment.store, older_than=-60))
-
-
-@pytest.mark.parametrize("kind", ["production"], indirect=True)
-def test_kills_at_random_moments_lose_and_double_nothing(deployment: Deployment) -> None:
-    survive_kills(deployment, rounds=3)
-
-
-def test_twenty_kills_at_random_moments_lose_and_double_nothing(deployment: Deployment) -> None:
-    survive_kills(deployment, ROUNDS)
 
 
 def test_two_hundred_calibrations_through_two_workers(deployment: Deployment) -> None:

@@ -265,7 +265,8 @@ def test_jobs_watch_shows_a_live_bar_until_the_end(
 
 def test_two_workers_share_the_work(deployment: Deployment) -> None:
     for _ in range(2):
-        deployment.start_worker()
+        # Long leases: both start at once, and a slow machine must not take a job away from either.
+        deployment.start_worker(certiset_lease_seconds=30)
     jobs = [deployment.submit(seed=seed) for seed in range(8)]
     assert {deployment.wait(job).status for job in jobs} == {"succeeded"}
     assert {deployment.state(job).attempts for job in jobs} == {1}

@@ -59,8 +59,12 @@ def test_an_export_has_every_record_file_and_certificate_of_the_tenant_and_no_se
     store: Store, waiting: Calibration, tmp_path: Path
 ) -> None:
     file = tmp_path / "ada.zip"
+    with store.writing() as work:
+        work.audit.add("dataset.create", "ada", "dataset", "ds-1")
+        work.audit.add("dataset.create", "eve", "dataset", "ds-2")
     exported = export_tenant(store, "ada", file)
     assert exported.records == {
+        "audit": 1,
         "datasets": 1,
         "models": 1,
         "calibrations": 2,
