@@ -33,7 +33,7 @@ parameters = {{ "path.id" = "{certificate}" }}
 
 @pytest.mark.parametrize("real_ids", [False, True])
 def test_no_request_breaks_the_service(tmp_path: Path, real_ids: bool) -> None:
-    server = start_server(tmp_path, rate_limit=0)
+    server = start_server(tmp_path, rate_limit=0, wrong_keys=0)
     try:
         certificate = server.predictors["regression"].certificate
         config = tmp_path / "schemathesis.toml"
@@ -45,9 +45,8 @@ def test_no_request_breaks_the_service(tmp_path: Path, real_ids: bool) -> None:
         amount = ["--max-examples", "500", "--generation-deterministic", "--continue-on-failure"]
         # With real ids everything would soon be deleted, and nothing left to try.
         kept = ["--exclude-method", "DELETE"] if real_ids else []
-        done = subprocess.run(
-            [*command, *key, *amount, *kept], capture_output=True, text=True, cwd=tmp_path, check=False
-        )
+        program_line = [*command, *key, *amount, *kept]
+        done = subprocess.run(program_line, capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == 0, done.stdout[done.stdout.find("FAILURES") :][:5000] + done.stderr[-2000:]
         generated = re.search(r"(\d+) generated", done.stdout)
         assert generated is not None

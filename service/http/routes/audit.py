@@ -1,10 +1,11 @@
 """The audit log, in pages or as JSON lines."""
 
+import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, BeforeValidator
 from starlette.responses import StreamingResponse
 
 from certiset.core.jobs.views import audit_entry
@@ -21,12 +22,23 @@ router = APIRouter(tags=["audit"], responses=ALWAYS)
 JSON_LINES = "application/x-ndjson"
 _PAGE = 50
 _PIECE = 500
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 Action = Annotated[str | None, Query(pattern=r"^[a-z_.]{1,64}$", description="such as dataset.delete")]
 KeyId = Annotated[str | None, Query(pattern=r"^[a-z]{2,12}-[0-9a-z]{1,51}$", description="the id of a key")]
 Tenant = Annotated[str | None, Query(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="for operators")]
-Since = Annotated[AwareDatetime | None, Query(description="at that time or later, such as 2026-01-31T00:00:00Z")]
-Until = Annotated[AwareDatetime | None, Query(description="before that time")]
+
+
+def _written_out(given: Any) -> Any:
+    """Pydantic also takes numbers for times, which the OpenAPI document does not promise."""
+    if isinstance(given, str) and not _TIME.fullmatch(given):
+        raise ValueError("must be a time with its zone, such as 2026-01-31T00:00:00Z")
+    return given
+
+
+Instant: TypeAlias = Annotated[AwareDatetime, BeforeValidator(_written_out)]
+Since = Annotated[Instant | None, Query(description="at that time or later, such as 2026-01-31T00:00:00Z")]
+Until = Annotated[Instant | None, Query(description="before that time")]
 Format = Annotated[
     Literal["json", "jsonl"] | None, Query(description=f"jsonl, or `Accept: {JSON_LINES}`: all entries, one a line")
 ]

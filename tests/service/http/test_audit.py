@@ -127,7 +127,14 @@ def test_an_admin_sees_one_tenant_and_an_operator_all(server: Server, ada: httpx
 
 
 @pytest.mark.parametrize(
-    "params", [{"since": "yesterday"}, {"since": "2026-01-01T00:00:00"}, {"action": "x; drop"}, {"object": "a\x00"}]
+    "params",
+    [
+        {"since": "yesterday"},
+        {"since": "0.5"},
+        {"since": "2026-01-01T00:00:00"},
+        {"action": "x; drop"},
+        {"object": "a\x00"},
+    ],
 )
 def test_nonsense_is_refused(server: Server, params: dict[str, str]) -> None:
     with server.client("operator") as operator:
