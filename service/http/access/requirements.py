@@ -31,6 +31,11 @@ def small_body(settings: Settings) -> int:
     return 2**16
 
 
+def outcomes_body(settings: Settings) -> int:
+    """Thousands of truths, each with the id that carries its set."""
+    return 2**20
+
+
 def upload_body(settings: Settings) -> int:
     return settings.max_upload_bytes + _FORM_MARGIN
 

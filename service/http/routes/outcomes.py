@@ -10,7 +10,7 @@ from certiset.core.errors import OptionError
 from certiset.core.jobs.outcomes import Outcome, count_outcomes
 from certiset.core.resources import OutcomesCounted
 from certiset.core.store import Store
-from certiset.service.http.access.requirements import requires
+from certiset.service.http.access.requirements import outcomes_body, requires
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, Strict, problems
 from certiset.service.http.state import Service
@@ -42,7 +42,7 @@ OneOrMany = Annotated[
 
 
 @router.post("/outcomes", response_model=OutcomesCounted, responses=problems(400, 404, 413, 422))
-@requires("write", action="outcome.report")
+@requires("write", action="outcome.report", largest_body=outcomes_body)
 async def report_outcomes(body: OneOrMany, service: TheService, caller: TheCaller, store: ActingStore) -> Any:
     """Takes the truth for one served set, or for many. All are counted, or, if one is not acceptable, none.
 
