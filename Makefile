@@ -7,6 +7,10 @@ RUNTIME := $(VENV)/.installed-runtime
 
 .DEFAULT_GOAL := help
 
+# Packages are installed without bytecode, which is written when they are first imported. Where this variable forbids
+# that, every process would compile PyTorch again: three seconds of CPU at each start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

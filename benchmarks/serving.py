@@ -27,6 +27,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.http_load import KEY, run, wait_for_server
+from certiset.core.certificate.signing import Signer
 from certiset.core.fit import Predictor, fit
 from certiset.core.jobs.fit_results import fit_result
 from certiset.core.models import Model
@@ -209,7 +210,9 @@ def store_predictor(
         calibration = work.calibrations.create(dataset, model, {}, name=backbone)
         claim = work.leases.claim(calibration.id)
         assert claim is not None
-        work.leases.succeed(claim, fit_result(predictor, store.artifacts))
+        # As a worker would: what nobody has signed is not served.
+        signed = Signer.from_file_or_new(store.settings.signing_key).sign(certificate)
+        work.leases.succeed(claim, fit_result(predictor, store.artifacts, signed))
     store.close()
     return certificate.predictor_id, predictor
 

@@ -14,6 +14,7 @@ __all__ = [
     "ArtifactsUnavailableError",
     "CertisetError",
     "ConflictError",
+    "DamagedCertificateError",
     "DamagedFileError",
     "DataError",
     "DatabaseBusyError",
@@ -26,6 +27,7 @@ __all__ = [
     "ModelError",
     "NotFoundError",
     "OptionError",
+    "OtherArithmeticError",
     "QuotaExceededError",
     "SettingsError",
     "StoppedError",
@@ -33,6 +35,7 @@ __all__ = [
     "StoreFullError",
     "TooLargeError",
     "UnavailableError",
+    "UncoveredError",
     "WithdrawnError",
     "first_line",
 ]
@@ -87,10 +90,28 @@ class StoppedError(CertisetError, RuntimeError):
     code = "stopped"
 
 
+class UncoveredError(CertisetError, RuntimeError):
+    """The sets that would be served miss more of the calibration rows than their thresholds allow: no certificate."""
+
+    code = "uncovered"
+
+
 class DamagedFileError(CertisetError, ValueError):
     """A stored file does not have the content that was written."""
 
     code = "damaged_file"
+
+
+class DamagedCertificateError(DamagedFileError):
+    """A stored certificate is not as it was signed: neither shown nor served."""
+
+    code = "damaged_certificate"
+
+
+class OtherArithmeticError(DamagedFileError):
+    """On this machine the predictor computes other numbers than those that were certified."""
+
+    code = "other_arithmetic"
 
 
 class SettingsError(CertisetError, RuntimeError):

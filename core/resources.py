@@ -6,24 +6,34 @@ lists all words for good is an unknown one an error. Elsewhere OpenAPI names the
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from certiset.core.resource_base import CertificateStatus, Resource
 
 CalibrationStatus: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 FINISHED: tuple[CalibrationStatus, ...] = ("succeeded", "failed", "cancelled")
 
 Task: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["classification", "regression"]})]
 TruthKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["labels", "numbers", "vectors"]})]
+ColumnKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["number", "text"]})]
 Serving: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["random", "best"]})]
-CertificateStatus: TypeAlias = Annotated[
-    str, Field(json_schema_extra={"enum": ["consistent", "contradicted", "withdrawn"]})
-]
+RowTreatment: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["proved", "one_by_one"]})]
+WordStatus: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["in force", "contradicted", "withdrawn"]})]
 GuaranteeName: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["per_draw", "posterior"]})]
 AuditResult: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ok", "refused", "failed"]})]
+KeyStatus: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["current", "retired"]})]
 KeyAlgorithm: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ed25519"]})]
 
 
-class Resource(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+class DataColumn(Resource):
+    """A column of a table, beside those of the target."""
+
+    name: str
+    kind: ColumnKind
+    missing: int
+    """rows in which nothing is given"""
+    distinct: int
+    """different values, counted up to 1,000"""
 
 
 class Dataset(Resource):
@@ -37,6 +47,8 @@ class Dataset(Resource):
     sha256: str
     bytes: int
     created_at: str
+    columns: tuple[DataColumn, ...] | None = None
+    """at most 1,000 of them, where columns have names; lists of datasets leave them out"""
 
 
 class Rows(Resource):
@@ -45,9 +57,11 @@ class Rows(Resource):
     start: int
     rows: int
     """of the whole dataset"""
-    x: tuple[tuple[float, ...], ...]
-    """each row flat"""
+    x: tuple[tuple[float | None, ...], ...]
+    """each row flat; null for a number that is missing"""
     y: tuple[Any, ...]
+    columns: tuple[str, ...] | None = None
+    """names of the numbers of x, where they have some"""
 
 
 class Model(Resource):
@@ -58,6 +72,11 @@ class Model(Resource):
     classes: int | None
     sha256: str
     bytes: int
+    rows: RowTreatment | None = None
+    """proved: batches are computed as their rows would be one by one; one_by_one: every row is computed by a call of
+    its own; null: uploaded before this was judged, and not calibrated since"""
+    rows_reason: str | None = None
+    """the first operator that the proof does not reach, for one_by_one"""
     manifest: dict[str, Any]
     created_at: str
 
@@ -109,33 +128,6 @@ class Predictor(Resource):
     created_at: str
 
 
-class PathPoint(Resource):
-    outcomes: int
-    misses: int
-    log_capital: float
-
-
-class Monitor(Resource):
-    """How served sets have done, and whether that contradicts the certificate."""
-
-    predictor_id: str
-    certificate_id: str
-    status: CertificateStatus
-    promised_miscoverage: float
-    outcomes: int
-    misses: int
-    miscoverage: float | None
-    interval: tuple[float, float]
-    """holds at every moment at once, with probability 1 - eta"""
-    eta: float
-    log_capital: float
-    log_peak: float
-    log_threshold: float
-    """contradicted once the capital's logarithm reaches it"""
-    contradicted_at: str | None
-    path: tuple[PathPoint, ...]
-
-
 class Promise(Resource):
     """What a predictor's certificate promises, in short: it comes with every set."""
 
@@ -147,16 +139,12 @@ class Promise(Resource):
     guarantee: GuaranteeName
     status: CertificateStatus
     """what reported outcomes say about the certificate"""
-
-
-class OutcomesCounted(Resource):
-    counted: int
-    repeated: int
-    """known before, and not counted again"""
-    replayed: int
-    """of members that were asked for, and therefore not counted"""
-    covered: tuple[bool, ...]
-    """for each outcome, whether its set contained it"""
+    caveats: int = 0
+    """how many things the certificate asks its reader to know first"""
+    attempt: int | None = None
+    """on the calibration rows, when it was issued: 1 for the first; null where that is not known"""
+    attempts: int | None = None
+    """on these rows until now"""
 
 
 class Check(Resource):
@@ -171,13 +159,37 @@ class Verification(Resource):
     """whether the numbers follow from each other and the service's key has signed them"""
     status: CertificateStatus
     """what reported outcomes say about the certificate, or that its predictor was deleted"""
+    signed_by: str | None = None
+    """the public key whose signature it bears"""
     checks: tuple[Check, ...]
+
+
+class CertificateWord(Resource):
+    """What has become of a certificate, at a time: the predicate of a signed statement."""
+
+    certificate_id: str
+    predictor_id: str
+    at: str
+    """when it was said"""
+    status: WordStatus
+    """withdrawn: the predictor was deleted"""
+    contradicted_at: str | None
+    """when reported outcomes first contradicted it, whatever its status is now"""
+    outcomes: int
+    """that were reported"""
+    misses: int
+    attempts: int | None = None
+    """on its rows until now, this one included"""
 
 
 class PublicKey(Resource):
     algorithm: KeyAlgorithm
     public_key: str
     """base64"""
+    id: str | None = None
+    """the beginning of its SHA-256, as certificates state it; unknown to servers before 0.2.0"""
+    status: KeyStatus = "current"
+    """retired: signs nothing any more, but its certificates are trusted"""
 
 
 class Limits(Resource):
@@ -238,7 +250,7 @@ class AuditEntry(Resource):
     """whose records it is about; null if the caller is unknown"""
     key_id: str | None
     user: str | None
-    """of the operating system, for what an operator did by command"""
+    """of the operating system, for what an operator did by command; worker, for how a calibration ended"""
     address: str | None
     object_kind: str | None
     object_id: str | None

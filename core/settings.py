@@ -19,6 +19,7 @@ _MAY_BE_ZERO = (
     "max_connections_per_address",
 )
 _QUOTA = "quota_"
+_LONGEST_ISSUER = 200
 _FILE = "_FILE"
 
 
@@ -57,6 +58,8 @@ class Settings:
     """Ed25519 key, PEM, that signs certificates, shared by all workers; empty: HOME/signing.pem"""
     retired_keys: str = ""
     """public keys of earlier signing keys, in base64, comma-separated; their certificates still verify"""
+    issuer: str = ""
+    """who issues certificates here, as they state it, such as the name of an organisation; empty: nothing is stated"""
     rate_limit: int = 60_000
     """requests per minute and key, on each API process; 0: no limit"""
     audit_seconds: float = 60.0
@@ -164,6 +167,8 @@ class Settings:
                 raise SettingsError(f"{PREFIX}{field.name.upper()} must be positive, not {value}.")
         if self.device not in ("auto", "cpu", "cuda"):
             raise SettingsError(f"{PREFIX}DEVICE must be auto, cpu or cuda, not {self.device!r}.")
+        if len(self.issuer) > _LONGEST_ISSUER or not self.issuer.isprintable():
+            raise SettingsError(f"{PREFIX}ISSUER must be printable text of at most {_LONGEST_ISSUER} characters.")
         if self.monitor_eta >= 1:
             raise SettingsError(f"{PREFIX}MONITOR_ETA must be below 1, not {self.monitor_eta}.")
 
@@ -191,6 +196,11 @@ class Settings:
     @property
     def signing_key(self) -> Path:
         return self.signing_key_file if self.signing_key_file != Path() else self.home / "signing.pem"
+
+    @property
+    def scratch(self) -> Path:
+        """Where files lie that last as long as one request."""
+        return self.home / "uploads"
 
     @property
     def embedded_database(self) -> bool:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -140,6 +141,33 @@ class PrivatePostgres:
             command, user=self._user, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
         )
         assert done.returncode == 0, done.stderr.decode()
+
+
+@contextlib.contextmanager
+def most_memory(pid: int) -> Iterator[list[int]]:
+    """The list holds the bytes by which a process grew at most while the block ran, files that it maps not counted."""
+
+    def held() -> int:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+    if not Path("/proc/self/status").exists():
+        missing("There is no /proc here.")
+    before, most, done = held(), [0], threading.Event()
+
+    def watch() -> None:
+        with contextlib.suppress(OSError, StopIteration):
+            while not done.is_set():
+                most[0] = max(most[0], held() - before)
+                time.sleep(0.002)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        done.set()
+        watcher.join()
 
 
 def children_of(pid: int) -> list[int]:

@@ -5,10 +5,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from certiset.core.errors import StoreError
+from certiset.core.certificate.content import Account
+from certiset.core.data.row_sketch import RowSketch
+from certiset.core.errors import ArtifactsUnavailableError, NotFoundError, StoreError, StoreFullError
+from certiset.core.jobs.attempts import begin_attempt, row_key
 from certiset.core.store.errors import driver_message
-from certiset.core.store.leases import Claim, Leases
+from certiset.core.store.leases import Claim
 from certiset.core.store.predictors import FitResult
+from certiset.core.store.records import Dataset
+from certiset.core.store.store import Transaction
 from certiset.worker.context import WorkerContext
 from certiset.worker.devices import Slot
 from certiset.worker.fitting_process import FittingProcess, ProcessEndedError
@@ -35,6 +40,8 @@ class Attempt:
         self._settings = context.settings
         self._stop_asked: float | None = None
         self._report: dict[str, Any] | None = None
+        self._account: Account | None = None
+        self._dataset: Dataset | None = None
 
     def run(self) -> None:
         _log.info("%s: attempt %d on %s", self.id, self._claim.calibration.attempts, self.slot.name)
@@ -55,15 +62,25 @@ class Attempt:
             raise
 
     def _fit(self) -> None:
+        # Looked at first: it may be deleted while the fit runs.
+        self._dataset = self._find_dataset()
+        try:
+            job = self._job()
+        except (StoreFullError, ArtifactsUnavailableError) as error:
+            # The database still answers, and says why.
+            self._requeue(str(error))
+            return
         process = self._context.processes.get(self.slot)
-        process.start(self._job())
+        process.start(job)
         while True:
             message = process.answer(wait=self._interval)
-            if message is not None and "progress" not in message:
+            if message is not None and "rows" in message:
+                self._begin(RowSketch.from_json(message["rows"]))
+            elif message is not None and "progress" in message:
+                self._report = message["progress"]
+            elif message is not None:
                 self._ended(message)
                 return
-            if message is not None:
-                self._report = message["progress"]
             if self._leave(process):
                 return
 
@@ -96,11 +113,18 @@ class Attempt:
             return self._renew(process)
         return False
 
+    def _begin(self, sketch: RowSketch) -> None:
+        """From here on the attempt counts, whatever becomes of it."""
+        deadline, calibration = self.renewed + self._settings.lease_seconds, self._claim.calibration
+        self._account = with_retries(
+            self._context.store, deadline, lambda work: begin_attempt(work, calibration, sketch)
+        )
+
     def _renew(self, process: FittingProcess) -> bool:
         report, self._report = self._report, None
         deadline = self.renewed + self._settings.lease_seconds
         asked = time.monotonic()
-        renewal = with_retries(self._context.store, deadline, lambda leases: leases.renew(self._claim, report))
+        renewal = with_retries(self._context.store, deadline, lambda work: work.leases.renew(self._claim, report))
         self.renewed = asked
         if not renewal.held:
             _log.warning("%s: the lease was lost, so the attempt is dropped", self.id)
@@ -113,10 +137,10 @@ class Attempt:
 
     def _ended(self, message: dict[str, Any]) -> None:
         if "done" in message:
-            result = self._context.sign(FitResult(**message["done"]))
-            self._end("succeeded", lambda leases: leases.succeed(self._claim, result))
+            result = self._context.sign(FitResult(**message["done"]), self._dataset, self._account)
+            self._end("succeeded", lambda work: work.leases.succeed(self._claim, result))
         elif "stopped" in message:
-            self._end("cancelled", lambda leases: leases.stop(self._claim))
+            self._end("cancelled", lambda work: work.leases.stop(self._claim))
         elif message["failed"]["final"]:
             self._fail(message["failed"]["reason"])
         else:
@@ -124,18 +148,18 @@ class Attempt:
 
     def _fail(self, reason: str) -> None:
         _log.warning("%s: %s", self.id, reason)
-        self._end("failed", lambda leases: leases.fail(self._claim, reason))
+        self._end("failed", lambda work: work.leases.fail(self._claim, reason))
 
     def _requeue(self, reason: str) -> None:
         """Requeues the job for another attempt, unless this was the last one."""
         _log.warning("%s: %s", self.id, reason)
-        self._end("requeued", lambda leases: leases.requeue(self._claim, reason))
+        self._end("requeued", lambda work: work.leases.requeue(self._claim, reason))
 
     def _release(self) -> None:
-        if self._end("requeued at shutdown", lambda leases: leases.release(self._claim)):
+        if self._end("requeued at shutdown", lambda work: work.leases.release(self._claim)):
             self._context.announce(self.id)
 
-    def _end(self, how: str, step: Callable[[Leases], bool]) -> bool:
+    def _end(self, how: str, step: Callable[[Transaction], bool]) -> bool:
         """Written under the lease token, so that it counts once and only while no other worker has the job."""
         self.ending = True
         held = with_retries(self._context.store, time.monotonic() + _END_SECONDS, step)
@@ -145,12 +169,21 @@ class Attempt:
     def _drop_process(self) -> None:
         self._context.processes.drop(self.slot)
 
+    def _find_dataset(self) -> Dataset | None:
+        calibration = self._claim.calibration
+        try:
+            with self._context.store.reading() as work:
+                return work.datasets.get(calibration.tenant, calibration.dataset_id)
+        except NotFoundError:
+            return None
+
     def _job(self) -> Job:
         calibration = self._claim.calibration
         return Job(
             attempt=self._claim.owner,
             artifacts_url=self._settings.artifacts,
             dataset_artifact=calibration.dataset_artifact,
+            row_key=row_key(self._context.store, calibration.tenant),
             model_artifact=calibration.model_artifact,
             manifest=calibration.manifest,
             options=calibration.options,

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from certiset.core.certificate.content import Account
 from certiset.core.settings import Settings
 from certiset.core.store import Store
 from certiset.core.store.predictors import FitResult
+from certiset.core.store.records import Dataset
 from certiset.worker.fitting_process import FittingProcesses
 
 _JOBS_OF_A_PROCESS = 100
@@ -18,8 +20,9 @@ class WorkerContext:
     settings: Settings
     store: Store
     announce: Callable[[str], bool]
-    sign: Callable[[FitResult], FitResult]
-    """signs a certificate with the issuer's key, which the fitting process does not have"""
+    sign: Callable[[FitResult, Dataset | None, Account | None], FitResult]
+    """signs a certificate, with its account, by the issuer's key, which the fitting process does not have; without a
+    data set if that was deleted"""
     stopping: threading.Event = field(default_factory=threading.Event)
     """set when the worker shuts down: running fits are requeued"""
 

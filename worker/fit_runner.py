@@ -42,7 +42,7 @@ def main() -> None:
 
 def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
     try:
-        return line("done", run(job, _Reports(answers), lambda: job.attempt in stopped))
+        return line("done", run(job, answers, lambda: job.attempt in stopped))
     except StoppedError:
         return line("stopped", True)
     except CertisetError as error:
@@ -60,10 +60,11 @@ def _may_succeed_later(error: CertisetError) -> bool:
     return isinstance(error, StoreError) and not isinstance(error, GraphDiedError | GraphBlockedError)
 
 
-def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> FitResult:
+def run(job: Job, answers: BinaryIO, should_stop: Callable[[], bool]) -> FitResult:
     from safetensors.torch import load  # noqa: PLC0415
 
     from certiset.core.data import DatasetArrays  # noqa: PLC0415
+    from certiset.core.data.row_sketch import RowSketch  # noqa: PLC0415
     from certiset.core.fit import fit  # noqa: PLC0415
     from certiset.core.graphs import GraphHost, GraphLimits  # noqa: PLC0415
     from certiset.core.jobs.fit_results import fit_result  # noqa: PLC0415
@@ -72,11 +73,13 @@ def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> FitResult:
 
     artifacts = Artifacts(job.artifacts_url)
     data = DatasetArrays.from_bytes(artifacts.get(job.dataset_artifact))
+    key = artifacts.get(job.row_key)
+    progress = _Reports(answers, begin=lambda: RowSketch.of(key, data.x, data.y).to_json())
     options = {"device": job.device, **{k: v for k, v in job.options.items() if (k, v) != ("device", "auto")}}
     graphs = GraphHost(GraphLimits(memory=job.graph_memory, seconds=job.graph_seconds))
     try:
         model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)), graphs=graphs)
-        predictor = fit(model, data.x, data.y, progress=progress, should_stop=should_stop, **options)
+        predictor = fit(model, data.frame, data.y, progress=progress, should_stop=should_stop, **options)
     finally:
         graphs.close()
     if should_stop():
@@ -85,13 +88,18 @@ def run(job: Job, progress: Any, should_stop: Callable[[], bool]) -> FitResult:
 
 
 class _Reports:
-    """Passes on the fit's reports, often at first and then less and less often."""
+    """Passes on the fit's reports, often at first and then less and less often.
 
-    def __init__(self, answers: BinaryIO) -> None:
-        self._answers, self._begin, self._next = answers, time.monotonic(), 0.0
+    Before the first one, when everything has been checked and nothing computed, it says on which rows the fit begins.
+    """
+
+    def __init__(self, answers: BinaryIO, begin: Callable[[], dict[str, Any]]) -> None:
+        self._answers, self._rows, self._begin, self._next = answers, begin, time.monotonic(), 0.0
 
     def __call__(self, report: dict[str, Any]) -> None:
         now = time.monotonic()
+        if self._next == 0.0:
+            self._answers.write(line("rows", self._rows()))
         if now >= self._next:
             self._next = now + max(REPORT_SECONDS, (now - self._begin) / REPORTS_OF_A_FIT)
             self._answers.write(line("progress", _finite(report)))

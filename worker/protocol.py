@@ -1,7 +1,8 @@
 """Messages between the worker and its fitting process: one JSON object per line, nothing pickled.
 
-The worker writes ``{"job": Job}`` and ``{"stop": attempt}``; the fitting process answers with ``{"progress": ...}`` and
-one of ``{"done": FitResult}``, ``{"failed": Failure}``, ``{"stopped": true}``.
+The worker writes ``{"job": Job}`` and ``{"stop": attempt}``; the fitting process answers with ``{"rows": RowSketch}``
+when the fit begins, ``{"progress": ...}`` and one of ``{"done": FitResult}``, ``{"failed": Failure}``,
+``{"stopped": true}``.
 """
 
 import json
@@ -15,6 +16,8 @@ class Job:
     """the lease token; a request to stop names it, so that it cannot affect the next job"""
     artifacts_url: str
     dataset_artifact: str
+    row_key: str
+    """the artifact with the key of row hashes"""
     model_artifact: str
     manifest: dict[str, Any]
     options: dict[str, Any]

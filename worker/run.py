@@ -10,14 +10,16 @@ from typing import Any
 
 from celery import signals
 
-from certiset.core.certificate import Certificate
+from certiset.core.certificate import Account, Certificate, Names
 from certiset.core.certificate.signing import Signer
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.jobs.messages import FIT_TASK, QUEUE
 from certiset.core.kinds import check_kinds
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.core.store.audit import WORKER
 from certiset.core.store.predictors import FitResult
+from certiset.core.store.records import Dataset
 from certiset.worker.celery_app import make_app
 from certiset.worker.context import WorkerContext
 from certiset.worker.devices import Slots, find_slots
@@ -33,10 +35,10 @@ def run_worker(settings: Settings, log_level: str = "INFO") -> None:
     for chatty in ("alembic", "celery.app.trace", "celery.worker.strategy"):
         logging.getLogger(chatty).setLevel("WARNING")
     check_kinds()
-    store = Store.ready(settings)
+    store = Store.ready(settings).acting_for(WORKER)
     app = make_app(settings)
     slots = Slots(find_slots(settings, os.environ))
-    signer = Signer.from_file_or_new(settings.signing_key)
+    signer = Signer.from_file_or_new(settings.signing_key, settings.issuer)
     context = WorkerContext(settings, store, Announcer(app).announce, partial(_signed, signer))
     supervisor = Supervisor(context, slots)
 
@@ -74,6 +76,13 @@ def run_worker(settings: Settings, log_level: str = "INFO") -> None:
         store.close()
 
 
-def _signed(signer: Signer, result: FitResult) -> FitResult:
-    certificate = signer.sign(Certificate.from_json(result.document))
-    return replace(result, document=json.dumps(certificate.to_json(), allow_nan=False))
+def _signed(signer: Signer, result: FitResult, dataset: Dataset | None, account: Account | None) -> FitResult:
+    """With what the fitting process does not know: the file that the data came in, the attempts, and who signs."""
+    certificate = replace(Certificate.from_json(result.document), account=account)
+    if dataset is not None and certificate.data is not None:
+        certificate = replace(
+            certificate,
+            data=replace(certificate.data, file_sha256=dataset.sha256),
+            names=replace(certificate.names or Names(), dataset=dataset.name),
+        )
+    return replace(result, document=json.dumps(signer.sign(certificate).to_json(), allow_nan=False))

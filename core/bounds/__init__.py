@@ -21,8 +21,10 @@ if TYPE_CHECKING:
         efficiency_bound,
         monte_carlo_mean,
         per_draw_efficiency_bound,
+        size_quantile_rank,
     )
     from certiset.core.bounds.errors import BoundsError, DomainError, TooFewPointsError
+    from certiset.core.bounds.mean_supermartingale import MeanSupermartingale
     from certiset.core.bounds.per_draw import per_draw_budget, per_draw_rank
     from certiset.core.bounds.pool import pool_miscoverage_bound
     from certiset.core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
@@ -34,6 +36,7 @@ __all__ = [
     "BoundsError",
     "DomainError",
     "EfficiencyBound",
+    "MeanSupermartingale",
     "PosteriorBound",
     "RankBound",
     "Supermartingale",
@@ -54,6 +57,7 @@ __all__ = [
     "per_draw_efficiency_bound",
     "per_draw_rank",
     "pool_miscoverage_bound",
+    "size_quantile_rank",
     "smallest_n_2a",
     "smallest_n_2b",
     "smallest_n_for_level",
@@ -70,6 +74,7 @@ _HOMES = {
     "EfficiencyBound": "efficiency",
     "PosteriorBound": "coverage",
     "RankBound": "coverage",
+    "MeanSupermartingale": "mean_supermartingale",
     "Supermartingale": "supermartingale",
     "TooFewPointsError": "errors",
     "beta_log_density": "beta",
@@ -88,6 +93,7 @@ _HOMES = {
     "per_draw_efficiency_bound": "efficiency",
     "per_draw_rank": "per_draw",
     "pool_miscoverage_bound": "pool",
+    "size_quantile_rank": "efficiency",
     "smallest_n_2a": "vovk2a",
     "smallest_n_2b": "vovk2b",
     "smallest_n_for_level": "rank",

@@ -11,28 +11,53 @@ if TYPE_CHECKING:
     from certiset.core.certificate.certificate import Certificate
     from certiset.core.certificate.checks import Check
     from certiset.core.certificate.content import (
+        Account,
+        Caveat,
         CertificateContent,
         Coverage,
+        Data,
         Efficiency,
         Member,
+        ModelFacts,
+        Names,
         Provenance,
+        SizeQuantile,
         Union,
     )
     from certiset.core.certificate.verification import Verification
 
 __all__ = [
+    "Account",
+    "Caveat",
     "Certificate",
     "CertificateContent",
     "Check",
     "Coverage",
+    "Data",
     "Efficiency",
     "Member",
+    "ModelFacts",
+    "Names",
     "Provenance",
+    "SizeQuantile",
     "Union",
     "Verification",
 ]
 
-_CONTENT = ("CertificateContent", "Coverage", "Efficiency", "Member", "Provenance", "Union")
+_CONTENT = (
+    "Account",
+    "Caveat",
+    "CertificateContent",
+    "Coverage",
+    "Data",
+    "Efficiency",
+    "Member",
+    "ModelFacts",
+    "Names",
+    "Provenance",
+    "SizeQuantile",
+    "Union",
+)
 __getattr__ = lazy_names(
     __name__,
     {

@@ -2,8 +2,17 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from certiset.core.certificate.canaries import Canaries
+from certiset.core.certificate.format1_fields import only_format_1
+from certiset.core.certificate.strict_json import written
+
+FORMAT = 2
+"""of certificates that are issued today"""
+NOT_IN_DIGEST = ("id", "issued_at", "signature", "account", "names")
+"""what may differ between certificates of equal fits, beside the machine that they were made on"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,19 @@ class Member:
     efficiency_empirical: float | None
     efficiency_bound: float | None
     """in units of size"""
+    size_k: int | None = None
+    """the rank, from above, of the size that few sets exceed"""
+    size_quantile: float | None = None
+    """that size: with thresholds rounded up to the grid, the size_k-th largest on D_N"""
+
+
+@dataclass(frozen=True)
+class SizeQuantile:
+    """At most this share of future sets is larger than ``size``, except with probability gamma: whatever the cap."""
+
+    share: float
+    size: float
+    gamma: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +89,7 @@ class Efficiency:
     measure: str
     """labels, width or volume"""
     bound: str | None
-    """grid_kl or monotone; null where the size has no cap and nothing is certified"""
+    """grid_kl or monotone; exact for intervals of one width; null where no mean is certified"""
     gamma: float
     empirical: float
     """mean size on D_N"""
@@ -76,7 +98,8 @@ class Efficiency:
     cap: float | None
     grid_size: int | None
     monte_carlo: float
-    """share of gamma spent on having only finitely many draws"""
+    """share of gamma spent on having only finitely many draws; 0 since format 2"""
+    quantile: SizeQuantile | None = None
 
 
 @dataclass(frozen=True)
@@ -93,11 +116,82 @@ class Provenance:
     score: str
     messages: list[str]
     """what happened on the way that a reader should know"""
+    predictor_sha256: str | None = None
+    """of the file with the model and the members, as it is stored and saved"""
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """Something that a reader should know before relying on the promise, and what to do about it."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows that were given."""
+
+    rows: int
+    distinct_rows: int | None = None
+    """of which no two inputs are the same"""
+    columns: list[str] | None = None
+    """names of the inputs, where they have some"""
+    clusters: int | None = None
+    """where rows belong together: how many clusters, of each of which one row was drawn to calibrate"""
+    cluster_column: str | None = None
+    """the column that says which rows belong together; equal_rows where equal ones do; null for an array"""
+    order_p_value: float | None = None
+    """of a test that rows which come later are like those before"""
+    file_sha256: str | None = None
+    """of the file that was uploaded; not part of the digest, since other files may hold the same rows"""
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """Why the model is a function of one row, which is what the promise is about."""
+
+    rows: str
+    """proved: batches are computed as their rows would be one by one; one_by_one: every row is a call of its own"""
+
+
+@dataclass(frozen=True)
+class Account:
+    """Which attempt on these rows it was; counted by whoever signs, and not part of the digest."""
+
+    attempt: int
+    """1 for the first"""
+    delta_all: float
+    """the sum of the risks of all attempts up to this one"""
+    family: int
+    """how many were planned beforehand, and share delta"""
+    statement: str
+    """what may be promised for the best of them"""
+
+    @property
+    def is_caveat(self) -> bool:
+        """Whether it is one more than were planned; not among the caveats, which equal fits have in common."""
+        return self.attempt > self.family
+
+
+@dataclass(frozen=True)
+class Names:
+    """What people call the things that the certificate is about, and who signed it; not part of its digest."""
+
+    model: str | None = None
+    dataset: str | None = None
+    issuer: str | None = None
+    key_id: str | None = None
+    """of the signature's key: the beginning of its SHA-256"""
 
 
 @dataclass(frozen=True)
 class CertificateContent:
-    """All that is said, promised and signed."""
+    """All that is said, promised and signed.
+
+    A section that may be missing has a default and is left out of the JSON where it has none: so that later versions
+    can add one without changing a certificate that was signed without it.
+    """
 
     id: str
     predictor_id: str
@@ -108,20 +202,36 @@ class CertificateContent:
     members: list[Member]
     efficiency: Efficiency
     provenance: Provenance
-    signature: str | None = None
+    signature: str | None
     """ed25519:PUBLIC KEY:SIGNATURE, in base64"""
+    format: int = 1
+    """1: without anything below"""
+    caveats: list[Caveat] = field(default_factory=list)
+    data: Data | None = None
+    options: dict[str, Any] | None = None
+    """every option of the fit, with its defaults filled in"""
+    model: ModelFacts | None = None
+    names: Names | None = None
+    size_statement: str | None = None
+    """what is promised about the size, in one sentence"""
+    account: Account | None = None
+    canaries: Canaries | None = None
+    """what the members say about made-up inputs, for whoever loads them"""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        if self.format == 1:
+            return only_format_1(written(self, all_fields=True))
+        return written(self)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything but the name, the time, the signature and the machine: equal for equal fits."""
+        """SHA-256 of everything but names, time, account, signature and machine: equal for equal fits."""
         content = self.to_json()
-        for name in ("id", "issued_at", "signature"):
-            content.pop(name)
+        for name in NOT_IN_DIGEST:
+            content.pop(name, None)
         for name in ("software", "device"):
             content["provenance"].pop(name)
+        (content.get("data") or {}).pop("file_sha256", None)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 

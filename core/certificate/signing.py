@@ -1,7 +1,6 @@
 """Signatures: who issued a certificate. Ed25519 over everything that it says, the signature itself apart."""
 
 import base64
-import binascii
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.content import CertificateContent, Names
+from certiset.core.certificate.public_keys import key_id, raw_key
 from certiset.core.errors import SettingsError
 from certiset.core.private_file import create_private, read_private
 
@@ -31,9 +31,11 @@ class Signer:
     """Holds the private key. A signature reads ``ed25519:PUBLIC KEY:SIGNATURE``, both in base64."""
 
     private: Ed25519PrivateKey
+    issuer: str | None = None
+    """who signs, in words that certificates state"""
 
     @classmethod
-    def from_file(cls, file: Path) -> "Signer":
+    def from_file(cls, file: Path, issuer: str | None = None) -> "Signer":
         """From a PEM file that others may not read."""
         try:
             key = load_pem_private_key(read_private(file, "The signing key"), password=None)
@@ -41,16 +43,16 @@ class Signer:
             raise SettingsError(f"{file} is not a private key in PEM form: {error}.") from None
         if not isinstance(key, Ed25519PrivateKey):
             raise SettingsError(f"{file} is not an Ed25519 key.")
-        return cls(key)
+        return cls(key, issuer or None)
 
     @classmethod
-    def from_file_or_new(cls, file: Path) -> "Signer":
+    def from_file_or_new(cls, file: Path, issuer: str | None = None) -> "Signer":
         """Creates the file if it is missing; of several processes that try at once, one makes it and all use it."""
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.exists():
             content = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
             create_private(file, content)
-        return cls.from_file(file)
+        return cls.from_file(file, issuer)
 
     @property
     def public_key(self) -> str:
@@ -58,25 +60,40 @@ class Signer:
         return base64.b64encode(raw).decode()
 
     def sign(self, certificate: C) -> C:
-        signature = base64.b64encode(self.private.sign(signed_bytes(certificate))).decode()
+        """With who signs and the key's id among the names, from format 2 on."""
+        if certificate.format > 1:
+            names = replace(certificate.names or Names(), key_id=key_id(self.public_key))
+            certificate = replace(certificate, names=replace(names, issuer=self.issuer or names.issuer))
+        signature = base64.b64encode(self.signature(signed_bytes(certificate))).decode()
         return replace(certificate, signature=f"{_KIND}:{self.public_key}:{signature}")
+
+    def signature(self, content: bytes) -> bytes:
+        return self.private.sign(content)
 
 
 def signed_bytes(certificate: CertificateContent) -> bytes:
     content = certificate.to_json()
-    content.pop("signature")
+    content.pop("signature", None)
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def signed_by(certificate: CertificateContent) -> str | None:
     """The public key whose signature the certificate bears, or None if it bears none that holds."""
     kind, _, rest = (certificate.signature or "").partition(":")
-    key, _, signature = rest.partition(":")
+    key, _, text = rest.partition(":")
     if kind != _KIND:
         return None
     try:
-        public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
-        public.verify(base64.b64decode(signature, validate=True), signed_bytes(certificate))
-    except (InvalidSignature, ValueError, binascii.Error):
+        signature, key = base64.b64decode(text, validate=True), base64.b64encode(raw_key(key)).decode()
+    except ValueError:
         return None
-    return key
+    return key if has_signed(key, signature, signed_bytes(certificate)) else None
+
+
+def has_signed(key: str, signature: bytes, content: bytes) -> bool:
+    """Whether this is the key's signature of the content."""
+    try:
+        Ed25519PublicKey.from_public_bytes(raw_key(key)).verify(signature, content)
+    except (InvalidSignature, ValueError):
+        return False
+    return True

@@ -1,55 +1,98 @@
 """Checking a certificate by its own numbers: no data, no model and no network are needed."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from certiset.core.certificate.assumptions import ASSUMPTIONS
+from certiset.core.certificate.account import account_checks, family_of, family_sentence
+from certiset.core.certificate.assumptions import assumptions_of
+from certiset.core.certificate.canaries import canary_checks
 from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
-from certiset.core.certificate.content import CertificateContent, Member
-from certiset.core.certificate.guarantees import GUARANTEES, SizeNumbers, guarantee_of
+from certiset.core.certificate.content import FORMAT, CertificateContent
+from certiset.core.certificate.data_checks import data_checks
+from certiset.core.certificate.format1 import verification as format1
+from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
+from certiset.core.certificate.public_keys import key_id
 from certiset.core.certificate.signing import signed_by
+from certiset.core.certificate.size_checks import size_checks
 from certiset.core.sets.base import MEASURES
+
+_ROWS = ("proved", "one_by_one")
 
 
 @dataclass(frozen=True)
 class Verification:
+    """What was found. It is true (``bool``) if every check passed, that of the signature by a named key included.
+
+    Numbers that hold prove nothing by themselves: whoever invents a certificate can compute them as well. Only
+    ``trusted`` says that somebody whom the reader named stands behind them.
+    """
+
     checks: list[Check]
+    holds: bool
+    """the numbers follow from each other, and the signature, if there is one, is somebody's"""
+    signed_by: str | None
+    """the public key whose signature it bears, in base64"""
+    trusted: bool
+    """it holds, and a key that the reader named has signed it"""
 
     @property
     def valid(self) -> bool:
+        """Whether every check passed: also the signature's by a key that was named, if any was."""
         return all(check.ok for check in self.checks)
 
     def __bool__(self) -> bool:
         return self.valid
 
+    def beside(self, checks: list[Check]) -> "Verification":
+        """The same with further checks, of files that the certificate is about."""
+        fine = all(check.ok for check in checks)
+        return replace(self, checks=[*self.checks, *checks], holds=self.holds and fine, trusted=self.trusted and fine)
+
     def to_json(self) -> dict[str, Any]:
-        return {"valid": self.valid, "checks": [vars(check) for check in self.checks]}
+        return {
+            "valid": self.valid,
+            "holds": self.holds,
+            "trusted": self.trusted,
+            "signed_by": self.signed_by,
+            "checks": [vars(check) for check in self.checks],
+        }
 
 
-def verify(certificate: CertificateContent, trusted_key: str | None = None) -> Verification:
+def verify(certificate: CertificateContent, trusted: str | Collection[str] | None = None) -> Verification:
     """Every number that follows from others is recomputed and compared; every other is held to its domain.
 
-    A signature, if there is one, must hold; with a trusted public key, in base64, it must be there and be that key's.
+    A signature, if there is one, must hold; with trusted public keys, in base64, it must be there and be one of theirs.
     """
+    keys = [] if trusted is None else [trusted] if isinstance(trusted, str) else list(trusted)
     try:
-        checks = [*_form(certificate), *_union(certificate)]
-        if all(check.ok for check in checks):
-            checks += [*guarantee_of(certificate.coverage).coverage_checks(certificate), *_efficiency(certificate)]
+        checks = format1.checks(certificate) if certificate.format == 1 else _checks(certificate)
     except (ArithmeticError, LookupError, ValueError, TypeError) as error:
         checks = [Check("numbers", False, "numbers within their domains", str(error))]
-    return Verification([*checks, *_signature(certificate, trusted_key)])
+    signer = signed_by(certificate)
+    checks += _key_id(certificate, signer)
+    holds = all(check.ok for check in checks) and (certificate.signature is None or signer is not None)
+    if trusted is not None:
+        checks.append(Check("signature", signer in keys, keys[0] if len(keys) == 1 else keys, signer))
+    elif certificate.signature is not None:
+        checks.append(Check("signature", signer is not None, "one that holds", signer))
+    return Verification(checks, holds, signer, trusted=holds and signer in keys)
 
 
-def _signature(certificate: CertificateContent, trusted_key: str | None) -> list[Check]:
-    if certificate.signature is None and trusted_key is None:
-        return []
-    found = signed_by(certificate)
-    if trusted_key is None:
-        return [Check("signature", found is not None, "one that holds", found)]
-    return [Check("signature", found == trusted_key, trusted_key, found)]
+def _checks(certificate: CertificateContent) -> list[Check]:
+    checks = [*_form(certificate), *_sections(certificate), *_union(certificate)]
+    checks += account_checks(certificate)
+    checks += canary_checks(certificate.canaries, len(certificate.members))
+    if all(check.ok for check in checks):
+        checks += [*guarantee_of(certificate.coverage).coverage_checks(certificate), *size_checks(certificate)]
+    return checks
+
+
+def _key_id(certificate: CertificateContent, signer: str | None) -> list[Check]:
+    """A certificate that names the key of its signature names the right one."""
+    named = certificate.names.key_id if certificate.names is not None else None
+    return [equal("key id", key_id(signer), named)] if signer is not None and named is not None else []
 
 
 def _form(certificate: CertificateContent) -> list[Check]:
@@ -62,20 +105,48 @@ def _form(certificate: CertificateContent) -> list[Check]:
     alone = guarantee.member_alpha(coverage)
     return [
         equal("id", certificate.digest_id, certificate.id),
-        equal("statement", guarantee.statement(coverage, len(members)), certificate.statement),
-        equal("assumptions", ASSUMPTIONS, certificate.assumptions),
+        equal("format", FORMAT, certificate.format),
+        equal("statement", guarantee.statement(certificate) + family_sentence(certificate), certificate.statement),
+        equal("assumptions", assumptions_of(certificate), certificate.assumptions),
         equal("guarantee of the bound", guarantee.name, coverage.guarantee),
         equal("points", certificate.provenance.n_calibrate, coverage.n),
         equal("member numbers", list(range(len(members))), [member.member for member in members]),
         Check("members", len(members) >= 1, "at least one", len(members)),
         Check("member ranks", all(1 <= k <= coverage.n for k in ranks), f"from 1 to {coverage.n}", ranks),
-        equal("member bounds", [alone] * len(members), _of(members, "miscoverage_bound")),
+        equal("member bounds", [alone] * len(members), [member.miscoverage_bound for member in members]),
         close("alpha_hat", coverage.k / (coverage.n + 1), coverage.alpha_hat),
         Check("divergence", coverage.kl >= 0, "at least 0", coverage.kl),
         Check("risks", all(0 < r < 1 for r in (coverage.alpha, coverage.delta, efficiency.gamma)), "in (0, 1)", None),
         Check("cap", efficiency.cap is None or efficiency.cap > 0, "positive", efficiency.cap),
         Check("mean size", efficiency.empirical >= 0, "at least 0", efficiency.empirical),
         Check("measure", efficiency.measure in MEASURES, "known", efficiency.measure),
+    ]
+
+
+def _sections(certificate: CertificateContent) -> list[Check]:
+    """What is said twice is said alike."""
+    coverage, provenance, data, options = (
+        certificate.coverage,
+        certificate.provenance,
+        certificate.data,
+        certificate.options,
+    )
+    if data is None or options is None:
+        return [Check("sections", False, "data and options", None)]
+    family = family_of(certificate)
+    said = {
+        "alpha": coverage.alpha,
+        "seed": provenance.seed,
+        "method": provenance.method,
+    }
+    used = provenance.n_tune + provenance.n_calibrate
+    return [
+        equal("options", said, {name: options.get(name) for name in said}),
+        equal("share of delta", float(options.get("delta", 0)) / family, coverage.delta),
+        equal("share of gamma", float(options.get("gamma", 0)) / family, certificate.efficiency.gamma),
+        Check("rows", used <= data.rows, f"at least {used}", data.rows),
+        Check("row by row", certificate.model is None or certificate.model.rows in _ROWS, _ROWS, None),
+        *data_checks(certificate),
     ]
 
 
@@ -88,38 +159,3 @@ def _union(certificate: CertificateContent) -> list[Check]:
         equal("union choices", len(union.choices), len(union.weights)),
         Check("choice taken", 0 <= union.taken < len(union.weights), f"below {len(union.weights)}", union.taken),
     ]
-
-
-def _efficiency(certificate: CertificateContent) -> list[Check]:
-    efficiency, coverage = certificate.efficiency, certificate.coverage
-    stated = _of(certificate.members, "efficiency_bound")
-    nothing = [None] * len(stated)
-    if efficiency.bound is None or efficiency.cap is None:
-        return [equal("efficiency", None, efficiency.upper_bound), equal("member efficiency", nothing, stated)]
-    bound: Any = efficiency.bound
-    bounds = guarantee_of(coverage).size_bounds(
-        SizeNumbers(
-            means=np.array(_of(certificate.members, "efficiency_empirical"), dtype=np.float64),
-            log_ratios=np.array(_of(certificate.members, "log_ratio")),
-            n=coverage.n,
-            gamma=coverage.share(efficiency.gamma),
-            kl=coverage.kl,
-            draws=coverage.draws,
-            pool=len(stated),
-            bound=bound,
-            grid_size=efficiency.grid_size,
-            monte_carlo=efficiency.monte_carlo,
-        )
-    )
-    mean = close("efficiency", efficiency.cap * bounds.mean, efficiency.upper_bound)
-    if bounds.members is None:
-        return [equal("member efficiency", nothing, stated), mean]
-    each = zip(bounds.members.tolist(), stated, strict=True)
-    return [
-        *(close(f"efficiency of member {m}", efficiency.cap * b, found) for m, (b, found) in enumerate(each)),
-        mean,
-    ]
-
-
-def _of(members: list[Member], name: str) -> list[Any]:
-    return [getattr(member, name) for member in members]

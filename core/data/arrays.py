@@ -48,24 +48,38 @@ class CheckedData:
     """(rows, *input_shape)"""
     y: NDArray[Any]
     """(rows,) labels or (rows, targets)"""
+    columns: list[str] | None = None
+    """names of the inputs, where they have some"""
+    clusters: NDArray[np.int64] | None = None
+    """(rows,): the number of each row's cluster, from 0 on, where rows belong together"""
+    times: NDArray[Any] | None = None
+    """(rows,): when each row was made, where that orders them"""
 
     @property
     def sha256(self) -> str:
         digest = hashlib.sha256()
-        for array in (self.x, self.y):
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
+        for role, array in (("", self.x), ("", self.y), ("clusters", self.clusters), ("times", self.times)):
+            if array is None:
+                continue
+            digest.update(f"{role}{array.dtype.str}{array.shape}".encode())
             for start in range(0, len(array), _ROWS_AT_ONCE):
                 digest.update(np.ascontiguousarray(array[start : start + _ROWS_AT_ONCE]).tobytes())
         return digest.hexdigest()
 
 
 def check_inputs(model: ModelLike, x: ArrayLike) -> NDArray[Any]:
-    """Inputs of a model as (rows, *input_shape) of finite numbers; rows may come flat."""
+    """Inputs of a model as (rows, *input_shape) of finite numbers; each row may come flat, in that order.
+
+    Nothing else is reshaped: numbers that fit by their count alone, such as an image with its channels last, are
+    another input.
+    """
     inputs = as_numbers("x", x)
     shape = model.manifest.input_shape
     if inputs.shape[1:] != shape:
-        if inputs.size != len(inputs) * math.prod(shape):
-            _refuse("x", f"The model takes inputs of shape {shape}, but x has rows of shape {inputs.shape[1:]}.")
+        count = math.prod(shape)
+        if inputs.shape[1:] != (count,) and not (count == 1 and inputs.ndim == 1):
+            flat = f" or one row of {count} numbers" if len(shape) > 1 else ""
+            _refuse("x", f"The model takes inputs of shape {shape}{flat}, but x has rows of shape {inputs.shape[1:]}.")
         inputs = inputs.reshape(-1, *shape)
     check_finite("x", inputs)
     return inputs
@@ -84,8 +98,11 @@ def check_data(model: ModelLike, x: ArrayLike, y: ArrayLike, *, allow_missing_cl
     return CheckedData(inputs, columns)
 
 
-def check_dataset(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Data whose model is not known yet: x as (rows, ...), y as (rows,) or (rows, targets)."""
+def check_dataset(x: ArrayLike, y: ArrayLike, *, allow_missing: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Data whose model is not known yet: x as (rows, ...), y as (rows,) or (rows, targets).
+
+    In tables numbers may be missing, as NaN: which columns are inputs is not known yet either.
+    """
     inputs, targets = as_numbers("x", x), as_numbers("y", y)
     _check_lengths(inputs, targets)
     if inputs.size == 0:
@@ -94,7 +111,8 @@ def check_dataset(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any
         targets = targets[:, 0]
     if targets.ndim > 2 or targets.size == 0:
         _refuse("y", f"y must hold one number or one vector per row, not rows of shape {targets.shape[1:]}.")
-    check_finite("x", inputs)
+    if not allow_missing:
+        check_finite("x", inputs)
     check_finite("y", targets)
     if targets.dtype.kind in "bu":
         if targets.itemsize == 8 and targets.max() > _LARGEST_LABEL:

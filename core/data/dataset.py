@@ -1,28 +1,55 @@
-"""Checked arrays x and y, and their storage as a safetensors file."""
+"""Checked rows, with what is known of their columns, and their storage as a safetensors file.
 
-from dataclasses import dataclass
+Arrays are stored as x and y. A table has, beside them: ``columns``, a JSON text with the names and what each column
+holds; ``numbers``, further columns of numbers; ``codes`` and ``values``, columns of text. Files of earlier versions
+have x and y alone, and are tables without names.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certiset.core.data.arrays import check_dataset
-from certiset.core.errors import DamagedFileError
+from certiset.core.data.frame import Column, Frame, TextColumn, as_frame
+from certiset.core.errors import DamagedFileError, DataError
 
 YKind: TypeAlias = Literal["labels", "numbers", "vectors"]
+Tensors: TypeAlias = Mapping[str, NDArray[Any]]
+
+_MOST_DISTINCT = 1000
+"""up to which distinct values are counted"""
 
 
 @dataclass(frozen=True)
 class DatasetArrays:
     x: NDArray[Any]
-    """(rows, ...)"""
+    """(rows, ...); where its columns have names, NaN is for numbers that are missing"""
     y: NDArray[Any]
     """(rows,), or (rows, targets)"""
+    names: list[str] | None = None
+    """of the columns of x"""
+    further: Mapping[str, Column] = field(default_factory=dict)
+    """columns that are no inputs by themselves"""
 
     @classmethod
-    def checked(cls, x: ArrayLike, y: ArrayLike) -> "DatasetArrays":
-        """Numbers, finite, at least two rows, one target per row."""
-        return cls(*check_dataset(x, y))
+    def checked(cls, x: ArrayLike | Frame, y: ArrayLike) -> "DatasetArrays":
+        """Numbers, finite (in tables also missing), at least two rows, one target per row."""
+        frame = as_frame(x)
+        inputs, targets = check_dataset(frame.x, y, allow_missing=frame.names is not None)
+        for name, column in frame.further.items():
+            rows = len(column.codes if isinstance(column, TextColumn) else column)
+            if rows != len(inputs):
+                raise DataError(f"Column {name!r} has {rows} entries for {len(inputs)} rows.")
+        return cls(inputs, targets, frame.names, frame.further)
+
+    @property
+    def frame(self) -> Frame:
+        """The rows without their truths, for a fit."""
+        return Frame(self.x, self.names, self.further)
 
     @property
     def y_kind(self) -> YKind:
@@ -32,10 +59,14 @@ class DatasetArrays:
         whole = self.y.dtype.kind == "i" or bool(np.all(self.y == np.floor(self.y)))
         return "labels" if whole and self.y.min() >= 0 else "numbers"
 
-    def to_bytes(self) -> bytes:
-        from safetensors.numpy import save  # noqa: PLC0415 (a client, which only wants to know formats, lacks it)
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """As they are stored."""
+        return {**frame_tensors(self.frame), "y": self.y}
 
-        return save({"x": np.ascontiguousarray(self.x), "y": np.ascontiguousarray(self.y)})
+    def to_bytes(self) -> bytes:
+        from safetensors.numpy import save  # noqa: PLC0415 (not needed where only formats are asked for)
+
+        return save({name: np.ascontiguousarray(tensor) for name, tensor in self.tensors().items()})
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "DatasetArrays":
@@ -43,7 +74,71 @@ class DatasetArrays:
         from safetensors.numpy import load  # noqa: PLC0415
 
         try:
-            arrays = load(content)
-            return cls(arrays["x"], arrays["y"])
-        except (SafetensorError, KeyError) as error:
+            return cls.from_tensors(load(content))
+        except SafetensorError as error:
             raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+    @classmethod
+    def from_tensors(cls, tensors: Tensors) -> "DatasetArrays":
+        try:
+            frame = tensors_frame(tensors)
+            return cls(frame.x, tensors["y"], frame.names, frame.further)  # type: ignore[arg-type]
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def frame_tensors(frame: Frame) -> dict[str, NDArray[Any]]:
+    """A frame as arrays that can be stored, or sent to another process."""
+    x = np.asarray(frame.x)
+    if frame.names is None and not frame.further:
+        return {"x": x}
+    texts = {name: column for name, column in frame.further.items() if isinstance(column, TextColumn)}
+    numbers = {name: column for name, column in frame.further.items() if not isinstance(column, TextColumn)}
+    described = {
+        "names": frame.names,
+        "numbers": list(numbers),
+        "texts": list(texts),
+        "columns": [
+            *({"name": name, **_of_numbers(x[:, place])} for place, name in enumerate(frame.names or [])),
+            *({"name": name, **_of_numbers(column)} for name, column in numbers.items()),
+            *({"name": name, **_of_text(column)} for name, column in texts.items()),
+        ],
+    }
+    tensors = {"x": x, "columns": _text_array(described)}
+    if numbers:
+        tensors["numbers"] = np.column_stack([column.astype(np.float64) for column in numbers.values()])
+    if texts:
+        tensors["codes"] = np.column_stack([column.codes for column in texts.values()])
+        tensors["values"] = _text_array([column.values for column in texts.values()])
+    return tensors
+
+
+def tensors_frame(tensors: Tensors) -> Frame:
+    """The frame that `frame_tensors` made arrays of."""
+    if "columns" not in tensors:
+        return Frame(tensors["x"])
+    described = json.loads(tensors["columns"].tobytes())
+    further: dict[str, Column] = {name: tensors["numbers"][:, place] for place, name in enumerate(described["numbers"])}
+    if described["texts"]:
+        values = json.loads(tensors["values"].tobytes())
+        for place, name in enumerate(described["texts"]):
+            further[name] = TextColumn(tensors["codes"][:, place], values[place])
+    return Frame(tensors["x"], described["names"], further)
+
+
+def _of_numbers(column: NDArray[Any]) -> dict[str, Any]:
+    missing = int(np.isnan(column).sum()) if column.dtype.kind == "f" else 0
+    present = column[~np.isnan(column)] if missing else column
+    distinct = len(np.unique(present[: 10 * _MOST_DISTINCT]))
+    if distinct < _MOST_DISTINCT:
+        distinct = len(np.unique(present))
+    return {"kind": "number", "missing": missing, "distinct": min(distinct, _MOST_DISTINCT)}
+
+
+def _of_text(column: TextColumn) -> dict[str, Any]:
+    missing = int((column.codes < 0).sum())
+    return {"kind": "text", "missing": missing, "distinct": min(len(column.values), _MOST_DISTINCT)}
+
+
+def _text_array(value: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)

@@ -1,7 +1,6 @@
 """Large JSON in a process of its own: parsing it holds Python's lock for seconds, and takes many times its size."""
 
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from certiset.core import sandbox
 from certiset.core.confinement import Confinement
 from certiset.core.data.arrays import as_numbers
 from certiset.core.errors import OptionError
+from certiset.core.scratch import scratch_file
 
 _LONGEST_REST = 2**16
 _MEMORY = 8 * 2**30
@@ -29,14 +29,11 @@ class SplitDocument(NamedTuple):
 
 def split_document(document: bytes, path: Sequence[str | int], folder: Path) -> SplitDocument:
     """Parses the document in a process of its own, which gives back the numbers at a path as an array."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-") as file:
-        file.write(document)
-        file.flush()
+    with scratch_file(folder, [document]) as file:
         found = sandbox.call(
             f"{__name__}:{split_file.__name__}",
-            {"file": file.name, "path": list(path)},
-            confinement=Confinement(memory=_MEMORY, cpu_seconds=int(_SECONDS), readable=(file.name,)),
+            {"file": str(file.absolute()), "path": list(path)},
+            confinement=Confinement(memory=_MEMORY, cpu_seconds=int(_SECONDS), readable=(str(file.absolute()),)),
             seconds=_SECONDS,
         )
     rest, *numbers = found.arrays

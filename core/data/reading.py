@@ -1,16 +1,20 @@
-"""From a file to checked arrays, in this process or in a sandbox, as the file's format asks."""
+"""From a file to checked rows: a stranger's in a sandbox, a user's own there only if its format asks for it."""
 
-from dataclasses import asdict, dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core import sandbox
 from certiset.core.confinement import Confinement
 from certiset.core.data.arrays import as_numbers
-from certiset.core.data.dataset import DatasetArrays, YKind
+from certiset.core.data.dataset import DatasetArrays, YKind, frame_tensors, tensors_frame
 from certiset.core.data.formats import FORMATS, format_of, is_sandboxed
+from certiset.core.data.frame import Frame, TextColumn, as_frame
 from certiset.core.data.limits import MORE_MEMORY, Limits
 from certiset.core.errors import DataError
 
@@ -18,8 +22,11 @@ _SECONDS = 300.0
 _CPU_SECONDS = 600
 _ROOM = 4 * 2**30
 """bytes for the reader itself, beside three copies of what is read"""
-_HEADER = 2**20
+_HEADER = 2**24
 """bytes of a stored file beside its arrays"""
+
+Found: TypeAlias = tuple[Frame, NDArray[Any] | None]
+"""x and y; y only where a target was asked for"""
 
 
 def read_dataset(file: Path, filename: str, target: str = "y", limits: Limits | None = None) -> DatasetArrays:
@@ -28,8 +35,9 @@ def read_dataset(file: Path, filename: str, target: str = "y", limits: Limits | 
     ``target`` names the column of y, or several, with commas; .npz files hold arrays x and y (or of that name).
     """
     name = checked_format(filename, target)
-    x, y = _read(name, file, target, limits or Limits())
-    return DatasetArrays.checked(x, y)
+    frame, y = _read(name, file, target, limits or Limits())
+    assert y is not None
+    return DatasetArrays.checked(frame, y)
 
 
 @dataclass(frozen=True)
@@ -47,16 +55,21 @@ def convert_dataset(file: Path, filename: str, target: str, limits: Limits, outp
     return ConvertedDataset(**found)
 
 
-def read_inputs(file: Path, target: str = "y", limits: Limits | None = None) -> NDArray[Any]:
-    """The inputs of a file, (rows, ...), read as what its name says; the target is left out if it is there."""
+def read_inputs(
+    file: Path, target: str = "y", limits: Limits | None = None, columns: Sequence[str] | None = None
+) -> NDArray[Any]:
+    """The inputs of a file, (rows, ...), read as what its name says; the target is left out if it is there.
+
+    Of a table with ``columns`` these, in this order; without, all columns of numbers.
+    """
     name = format_of(file.name)
     try:
-        x, *_ = _read(name, file, target, limits or Limits())
+        frame, _ = _read(name, file, target, limits or Limits())
     except DataError as error:
         if error.field != "target":
             raise
-        x, *_ = _read(name, file, None, limits or Limits())
-    return x
+        frame, _ = _read(name, file, None, limits or Limits())
+    return as_numbers("x", frame.inputs(columns, ())[0])
 
 
 def checked_format(filename: str, target: str) -> str:
@@ -67,18 +80,23 @@ def checked_format(filename: str, target: str) -> str:
     return name
 
 
-def read_arrays_of(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
+def read_rows_of(name: str, file: Path, target: str | None, limits: Limits) -> Found:
     """x, and y if there is a target: what a format's reader finds in a file, read in this process."""
-    found = FORMATS[name].read(file, target, limits)
-    arrays = tuple(as_numbers(role, array) for role, array in zip("xy", found, strict=True) if array is not None)
-    limits.check_unpacked(sum(array.nbytes for array in arrays))
-    return arrays
+    x, y = FORMATS[name].read(file, target, limits)
+    frame = as_frame(x)
+    frame = replace(frame, x=as_numbers("x", frame.x))
+    truths = None if y is None else as_numbers("y", y)
+    arrays = [np.asarray(frame.x), *(column for column in frame.further.values() if not isinstance(column, TextColumn))]
+    limits.check_unpacked(sum(array.nbytes for array in arrays) + (0 if truths is None else truths.nbytes))
+    return frame, truths
 
 
 def read_for_sandbox(name: str, file: str, target: str | None, limits: dict[str, int]) -> tuple[NDArray[Any], ...]:
-    """The same with arguments that JSON can carry; this runs in the sandbox."""
+    """The same with arguments that JSON can carry, as arrays behind one with their names; this runs in the sandbox."""
     try:
-        return read_arrays_of(name, Path(file), target, Limits(**limits))
+        frame, y = read_rows_of(name, Path(file), target, Limits(**limits))
+        tensors = {**frame_tensors(frame), **({} if y is None else {"y": y})}
+        return (np.frombuffer(json.dumps(list(tensors)).encode(), dtype=np.uint8), *tensors.values())
     except MemoryError:
         raise DataError(MORE_MEMORY) from None
 
@@ -86,24 +104,32 @@ def read_for_sandbox(name: str, file: str, target: str | None, limits: dict[str,
 def write_for_sandbox(name: str, file: str, target: str, output: str, limits: dict[str, int]) -> dict[str, Any]:
     """This runs in the sandbox."""
     try:
-        arrays = DatasetArrays.checked(*read_arrays_of(name, Path(file), target, Limits(**limits)))
+        frame, y = read_rows_of(name, Path(file), target, Limits(**limits))
+        assert y is not None
+        arrays = DatasetArrays.checked(frame, y)
         Path(output).write_bytes(arrays.to_bytes())
     except MemoryError:
         raise DataError(MORE_MEMORY) from None
     return {"rows": len(arrays.x), "x_shape": list(arrays.x.shape[1:]), "y_kind": arrays.y_kind}
 
 
-def _read(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
+def _read(name: str, file: Path, target: str | None, limits: Limits) -> Found:
     try:
-        read = _read_in_sandbox if is_sandboxed(name, file.stat().st_size) else read_arrays_of
+        read = _read_in_sandbox if is_sandboxed(name) else read_rows_of
         return read(name, file, target, limits)
     except MemoryError:
         raise DataError(MORE_MEMORY) from None
 
 
-def _read_in_sandbox(name: str, file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], ...]:
+def _read_in_sandbox(name: str, file: Path, target: str | None, limits: Limits) -> Found:
     arguments = {"name": name, "file": str(file.absolute()), "target": target}
-    return tuple(_call(read_for_sandbox.__name__, arguments, limits).arrays)
+    names, *arrays = _call(read_for_sandbox.__name__, arguments, limits).arrays
+    tensors = dict(zip(json.loads(names.tobytes()), arrays, strict=True))
+    try:
+        return tensors_frame(tensors), tensors.get("y")
+    except (KeyError, ValueError, TypeError, IndexError):
+        # The process may have been taken over: what it says need not make sense.
+        raise DataError("The file cannot be read.") from None
 
 
 def _call(function: str, arguments: dict[str, Any], limits: Limits, writable: tuple[str, ...] = ()) -> sandbox.Returned:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.dataset import DatasetArrays
 from certiset.core.errors import DamagedFileError
 
 _DTYPES = {
@@ -47,8 +48,21 @@ def read_rows(
         raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
 
 
-def map_rows(file: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    """All of x and y, as views of the file: the system reads what is looked at, and may forget it again."""
+def read_columns(read: Callable[[int, int], bytes]) -> dict[str, Any] | None:
+    """What is known of the columns: ``names`` of those of x, and all ``columns``; None for arrays without any."""
+    try:
+        header, offset = _header(read)
+        if "columns" not in header:
+            return None
+        first, last = header["columns"]["data_offsets"]
+        found: dict[str, Any] = json.loads(read(offset + first, offset + last))
+        return found
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def map_dataset(file: Path) -> DatasetArrays:
+    """All of it, as views of the file: the system reads what is looked at, and may forget it again."""
 
     def read(first: int, last: int) -> bytes:
         with file.open("rb") as stream:
@@ -61,7 +75,9 @@ def map_rows(file: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
     try:
         header, offset = _header(read)
-        return view(header["x"]), view(header["y"])
+        return DatasetArrays.from_tensors(
+            {name: view(entry) for name, entry in header.items() if name != "__metadata__"}
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
 

@@ -1,12 +1,14 @@
-"""Tables: which columns are y; all others, in their order, are x."""
+"""Tables: which columns are y; all others of numbers, in their order, are x, and those of text are kept beside it."""
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
+from certiset.core.data.frame import Frame, TextColumn
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError
 
@@ -46,6 +48,17 @@ class Columns:
             raise DataError("Beside the target there is no column left for x.", field="target")
         return cls(names, targets, inputs)
 
-    def split(self, table: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """x and y of an array with these columns; y is None without a target."""
-        return table[:, self.inputs], table[:, self.targets] if self.targets else None
+    def split(
+        self, table: NDArray[Any], texts: Mapping[int, TextColumn] | None = None
+    ) -> tuple[Frame, NDArray[Any] | None]:
+        """x and y of an array with these columns, some of which hold text instead; y is None without a target."""
+        further = {self.names[place]: column for place, column in (texts or {}).items()}
+        numbers = [place for place in self.inputs if self.names[place] not in further]
+        check_numbers_left(len(numbers))
+        frame = Frame(table[:, numbers], [self.names[place] for place in numbers], further)
+        return frame, table[:, self.targets] if self.targets else None
+
+
+def check_numbers_left(columns: int) -> None:
+    if not columns:
+        raise DataError("Beside the target there is no column of numbers left for x.", field="target")

@@ -9,10 +9,9 @@ from certiset.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from certiset.core.fit.fitting import check, fit
-    from certiset.core.fit.predictor import Predictor, load
+    from certiset.core.fit.loading import load
+    from certiset.core.fit.predictor import Predictor
 
 __all__ = ["Predictor", "check", "fit", "load"]
 
-__getattr__ = lazy_names(
-    __name__, {"Predictor": "predictor", "check": "fitting", "fit": "fitting", "load": "predictor"}
-)
+__getattr__ = lazy_names(__name__, {"Predictor": "predictor", "check": "fitting", "fit": "fitting", "load": "loading"})

@@ -44,6 +44,7 @@ Positive = Annotated[float, Field(gt=0, le=1e6), REAL]
 Steps = Annotated[int, Field(ge=1, le=1_000_000), WHOLE]
 Batch = Annotated[int, Field(ge=2, le=1_000_000), WHOLE]
 Share = Annotated[float, Field(ge=0, lt=1), REAL]
+ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 def _score_schema(kind: Any) -> dict[str, Any]:

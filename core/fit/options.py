@@ -14,6 +14,7 @@ from certiset.core.fit.option_types import (
     REAL,
     WHOLE,
     Batch,
+    ColumnName,
     Device,
     Flag,
     Level,
@@ -113,12 +114,26 @@ class FitOptions(Section):
         "grid", description="levels at which a posterior is tried, each at most alpha; grid: five shares of alpha"
     )
     members: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(32, description="stored (theta, tau) pairs")
+    family: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] = Field(
+        1,
+        description="how many attempts on these rows are planned, this one included: each has its share of delta and "
+        "gamma, so that the best of them keeps its promise",
+    )
     optimizer: OptimizerOptions = Field(OptimizerOptions(), description="how the posterior is fitted within its budget")
     seed: Annotated[int, Field(ge=0, le=2**63 - 1), WHOLE] = Field(0, description="of all randomness")
     device: Device = Field("auto", description="auto, cpu, cuda, cuda:N or mps; auto takes a GPU if there is one")
     dtype: Literal["float32", "float64"] = Field("float32", description="precision of the fit and of the sets")
     size_cap: Annotated[float, Field(gt=0, le=1e300), REAL] | None = Field(
         None, description="the size that counts as 1 in the size certificate; by default taken from the tuning rows"
+    )
+    clusters: ColumnName | None = Field(
+        None,
+        description="the column that says which rows belong together, such as patient, or equal_rows: one row of each "
+        "calibrates, and the promise is for one input of a new one",
+    )
+    order: ColumnName | None = Field(
+        None,
+        description="the column of times: the latest rows calibrate and earlier ones tune, instead of a random half",
     )
     allow_missing_classes: Flag = Field(False, description="accept data in which some class never occurs")
 
@@ -169,6 +184,15 @@ class FitOptions(Section):
         assert self.score is not None
         found: Score = self.score
         return found
+
+    @property
+    def own_delta(self) -> float:
+        """What this one of the planned attempts may spend."""
+        return self.delta / self.family
+
+    @property
+    def own_gamma(self) -> float:
+        return self.gamma / self.family
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ class Plan:
     score: Score
     """as chosen; without its learned scale for the standard method"""
     n_tune: int
+    """rows, or clusters, of D_0"""
     n: int
     """points of D_N"""
     objectives: list[str]
@@ -52,14 +53,14 @@ class Plan:
         return len(self.objectives) + step
 
     def delta(self, choice: int) -> float:
-        return self.options.delta * self.weights[choice]
+        return self.options.own_delta * self.weights[choice]
 
     def gamma(self, choice: int) -> float:
-        return self.options.gamma * self.weights[choice]
+        return self.options.own_gamma * self.weights[choice]
 
 
-def make_plan(options: FitOptions, rows: int) -> Plan:
-    """Raises a `TooFewPointsError` that says how many rows are enough."""
+def make_plan(options: FitOptions, rows: int, unit: str = "rows") -> Plan:
+    """Raises a `TooFewPointsError` that says how many rows are enough; ``unit`` is clusters where these are counted."""
     tuned = options.method != "standard"
     n_tune = int(options.prior.split * rows) if tuned and options.prior.train != "none" else 0
     n = rows - n_tune
@@ -69,7 +70,7 @@ def make_plan(options: FitOptions, rows: int) -> Plan:
     weights = [points] * len(objectives) + [_STEPS_SHARE / max(len(steps), 1)] * len(steps)
     score = options.chosen_score if tuned else options.chosen_score.without_scale()
     plan = Plan(options, score, n_tune, n, objectives, steps, weights)
-    _check_points(plan)
+    _check_points(plan, unit)
     return plan
 
 
@@ -82,7 +83,7 @@ def plan_steps(options: FitOptions, n: int, share: float = _STEPS_SHARE) -> list
     guarantee = posterior_guarantee(options.guarantee, options.bound)
     levels = list(options.levels)
     while levels:
-        delta = options.delta * share / len(levels)
+        delta = options.own_delta * share / len(levels)
         steps = [guarantee.step(n, options.alpha, delta, level, options.members) for level in levels]
         worthwhile = [step for step in steps if step is not None and step.target >= _WORTHWHILE_NATS]
         if len(worthwhile) == len(levels):
@@ -95,15 +96,15 @@ def _objectives(options: FitOptions) -> list[str]:
     return ["proper", "size"] if options.prior.objective == "auto" else [options.prior.objective]
 
 
-def _check_points(plan: Plan) -> None:
+def _check_points(plan: Plan, unit: str) -> None:
     options = plan.options
     needed = plan.point_guarantee.smallest_n(options.alpha, plan.delta(0))
     assert needed is not None
     if plan.n < needed:
         rows = math.ceil(needed / (1 - options.prior.split)) + 1 if plan.n_tune else needed
         raise TooFewPointsError(
-            f"{plan.n + plan.n_tune} rows leave n = {plan.n} for calibration, too few for "
-            f"alpha = {options.alpha:g}, delta = {options.delta:g}: at least {needed} are needed, "
-            f"that is {rows} rows in all.",
+            f"{plan.n + plan.n_tune} {unit} leave n = {plan.n} for calibration, too few for "
+            f"alpha = {options.alpha:g}, delta = {options.own_delta:g}: at least {needed} are needed, "
+            f"that is {rows} {unit} in all.",
             needed,
         )

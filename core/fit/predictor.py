@@ -14,10 +14,13 @@ from torch import Tensor
 
 from certiset.core.certificate import Certificate
 from certiset.core.data.arrays import check_inputs
+from certiset.core.data.frame import in_order
 from certiset.core.errors import DataError
+from certiset.core.fit.precision import full_precision
+from certiset.core.fit.roles import ROLES
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
-from certiset.core.fit.serialization import Members, read_folder, save
+from certiset.core.fit.serialization import Members, save
 from certiset.core.sets import PredictionSets
 
 Randomness: TypeAlias = np.random.Generator | torch.Generator | None
@@ -56,17 +59,25 @@ class Predictor:
 
     def predict_set(
         self,
-        x: ArrayLike,
+        x: Any,
         member: int | ArrayLike | None = None,
         generator: Randomness = None,
     ) -> PredictionSets:
-        """The sets for a batch of inputs.
+        """The sets for a batch of inputs: an array, or a data frame whose columns are put in order by their names.
 
         ``member`` replays one member, or one for each row; otherwise each row draws its own, from ``generator``
         (NumPy's or torch's) or from the operating system's randomness. A set does not depend on the rest of its batch.
         """
-        inputs = check_inputs(self.scorer.model, x)
-        return self.sets_of(inputs, self.draw_members(len(inputs), member, generator))
+        inputs = check_inputs(self.scorer.model, self._in_order(x))
+        members = self.draw_members(len(inputs), member, generator)
+        with full_precision(self.device):
+            return self.sets_of(inputs, members)
+
+    def _in_order(self, x: Any) -> Any:
+        """A data frame's columns as they were in the fit; the columns of clusters and times may be there as well."""
+        data, options = self.certificate.data, self.certificate.options or {}
+        others = [options[role] for role in ROLES if options.get(role) is not None]
+        return in_order(x, data.columns if data is not None else None, others)
 
     def draw_members(
         self, rows: int, member: int | ArrayLike | None = None, generator: Randomness = None
@@ -119,10 +130,14 @@ class Predictor:
         return _joined(parts, np.argsort(order, kind="stable"))
 
     def _part(self, inputs: NDArray[Any], member: int) -> PredictionSets:
-        """At most CHUNK rows of one member, filled up with copies of the first."""
+        """At most CHUNK rows of one member."""
+        return self.sets_from(self.features_of(inputs), member, len(inputs))
+
+    def features_of(self, inputs: NDArray[Any]) -> Tensor:
+        """What the backbone makes of at most CHUNK rows, filled up with copies of the first."""
         count = len(inputs)
         missing = -count % GRAIN
-        model, dtype = self.scorer.model, self.theta.dtype
+        dtype = self.theta.dtype
         if missing:
             filled = np.empty((count + missing, *inputs.shape[1:]), dtype=_NUMPY[dtype])
             with np.errstate(over="ignore"):
@@ -130,9 +145,12 @@ class Predictor:
                 filled[:count] = inputs
             filled[count:] = filled[0]
             inputs = filled
-        features = model.features(inputs, self.device, dtype)
+        return self.scorer.model.features(inputs, self.device, dtype)
+
+    def sets_from(self, features: Tensor, member: int, count: int) -> PredictionSets:
+        """The sets of the first ``count`` of these rows under one member."""
         # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
-        outputs = features if self.scorer.tunes_head else model.given_outputs(features)
+        outputs = features if self.scorer.tunes_head else self.scorer.model.given_outputs(features)
         theta, tau = self._on_device
         prediction = self.scorer.predict(theta[member : member + 1], Rows(features, outputs, features))
         # A sum is quicker than a look at each; only one that is not finite, which may be an overflow, asks for more.
@@ -140,7 +158,9 @@ class Predictor:
         if not math.isfinite(float(outputs.sum())) and not torch.isfinite(outputs).all():
             raise DataError("the model's output is not finite for some row of x, so no set can be given.")
         sets = self.scorer.score.level_set(prediction, tau[member : member + 1])[0]
-        return sets.take(slice(count)) if missing else sets
+        if self.scorer.exponent:
+            sets = sets.times_power_of_two(self.scorer.exponent)
+        return sets.take(slice(count)) if count < len(features) else sets
 
     @cached_property
     def _on_device(self) -> tuple[Tensor, Tensor]:
@@ -155,12 +175,6 @@ class Predictor:
     def save(self, folder: str | Path) -> None:
         """Writes one safetensors file and one JSON file; each appears whole or not at all."""
         save(self.stored, self.certificate, folder)
-
-
-def load(folder: str | Path, device: str | torch.device = "cpu") -> Predictor:
-    """Reads a saved predictor back; the data are not needed. A changed or truncated file is an error that names it."""
-    members, certificate = read_folder(folder)
-    return make_predictor(members, certificate, device)
 
 
 def make_predictor(members: Members, certificate: Certificate, device: str | torch.device = "cpu") -> Predictor:

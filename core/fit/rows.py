@@ -1,8 +1,11 @@
 """Checked data on the device, with the backbone's features."""
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from certiset.core.data.arrays import CheckedData
@@ -21,7 +24,7 @@ class Rows:
     outputs: Tensor
     """(n, outputs): what the model as given says, for when its head is not tuned"""
     y: Tensor
-    """(n,) labels or (n, targets)"""
+    """(n,) labels or (n, targets), in the scorer's unit"""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -33,16 +36,30 @@ class Rows:
         return Rows(self.features[start:stop], self.outputs[start:stop], self.y[start:stop])
 
 
-def on_device(model: Model, data: CheckedData, device: torch.device, dtype: torch.dtype) -> Rows:
-    """The backbone runs once over the data, in chunks; the head as given, likewise."""
-    features = model.features(data.x, device, dtype)
+def on_device(model: Model, data: CheckedData, device: torch.device, dtype: torch.dtype, exponent: int = 0) -> Rows:
+    """Data with their features and outputs; targets are in units of 2^exponent."""
+    features, outputs = run_model(model, data.x, device, dtype)
+    return Rows(features, outputs, targets(data.y, exponent, device, dtype))
+
+
+def run_model(model: Model, x: NDArray[Any], device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Features and outputs: the backbone runs once over the data, in chunks; the head as given, likewise."""
+    features = model.features(x, device, dtype)
     with torch.no_grad():
         outputs = torch.cat([model.given_outputs(part) for part in torch.split(features, _ROWS_AT_ONCE)])
     if not torch.isfinite(outputs).all():
         raise DataError("The model's output is not finite for some row of x.", field="x")
-    y = torch.from_numpy(data.y).to(device)
-    y = y if y.dtype == torch.int64 else y.to(dtype)
-    if y.is_floating_point() and not torch.isfinite(y).all():
+    return features, outputs
+
+
+def targets(y: NDArray[Any], exponent: int, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Labels as they are, or numbers in units of 2^exponent."""
+    if y.dtype.kind == "i":
+        return torch.from_numpy(y).to(device)
+    with np.errstate(over="ignore"):
+        # Divided before it is rounded: a small number has all its digits left.
+        found = torch.from_numpy(np.ldexp(y, -exponent)).to(dtype).to(device)
+    if not torch.isfinite(found).all():
         precision = str(dtype).removeprefix("torch.")
         raise DataError(f"y is too large for {precision}: rescale it, or choose float64.", field="y")
-    return Rows(features, outputs, y)
+    return found

@@ -1,5 +1,6 @@
 """The randomised part of a predictor: which parameters theta holds, and what they make of the features."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -21,6 +22,8 @@ class Scorer:
     score: Score
     tunes_head: bool
     scale: ScaleNetwork | None
+    exponent: int = 0
+    """scores, thresholds and sets are computed in units of 2^exponent"""
 
     @property
     def head_size(self) -> int:
@@ -41,21 +44,43 @@ class Scorer:
         parts += [self.scale.initial(generator)] if self.scale is not None else []
         return torch.cat(parts) if parts else torch.zeros(0)
 
+    def in_targets_unit(self, tau: float) -> float:
+        """A threshold as the certificate states it."""
+        try:
+            return math.ldexp(tau, self.exponent)
+        except OverflowError:
+            return math.inf
+
     def predict(self, theta: Tensor, rows: Rows) -> ModelOutputs:
         """For theta (D, d)."""
         outputs = rows.outputs.unsqueeze(0)
         if self.tunes_head:
             outputs = self.model.head.forward(theta[:, : self.head_size], rows.features)
+        if self.exponent:
+            outputs = times_power_of_two(outputs, -self.exponent)
         scale = None
         if self.scale is not None:
             scale = self.scale.forward(theta[:, self.head_size :], rows.features)
         return ModelOutputs(outputs, scale)
 
 
-def make_scorer(model: Model, options: FitOptions, score: Score, *, tuned: bool, features: int) -> Scorer:
+def times_power_of_two(values: Tensor, exponent: int) -> Tensor:
+    """Exact but for over- and underflow of the result: the factor itself may be no float of that type."""
+    while exponent:
+        step = max(-_STEP, min(_STEP, exponent))
+        values, exponent = values * 2.0**step, exponent - step
+    return values
+
+
+_STEP = 100
+
+
+def make_scorer(
+    model: Model, options: FitOptions, score: Score, *, tuned: bool, features: int, exponent: int = 0
+) -> Scorer:
     """``tuned`` is false for the standard method, which randomises and learns nothing."""
     if not tuned:
-        return Scorer(model, score, tunes_head=False, scale=None)
+        return Scorer(model, score, tunes_head=False, scale=None, exponent=exponent)
     tune: Tune = options.tune
     if tune == "auto":
         tune = "score" if score.has_scale else "head"
@@ -68,4 +93,5 @@ def make_scorer(model: Model, options: FitOptions, score: Score, *, tuned: bool,
         score,
         tunes_head=tune in ("head", "both"),
         scale=ScaleNetwork(features) if tune in ("score", "both") else None,
+        exponent=exponent,
     )

@@ -15,15 +15,21 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from certiset.core.certificate import Certificate
+from certiset.core.digests import members_sha256
 from certiset.core.errors import CertisetError, DamagedFileError, UnavailableError
+from certiset.core.fit.saved_predictor import (
+    DESCRIPTION,
+    FORMAT,
+    LARGEST_EXPONENT,
+    TENSORS,
+    metadata_of,
+    read_description,
+)
 from certiset.core.fit.scorer import Scorer
 from certiset.core.graphs import GraphOpener
 from certiset.core.models import Model
 from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.scores import make_score
-
-TENSORS = "predictor.safetensors"
-DESCRIPTION = "predictor.json"
 
 
 @dataclass(frozen=True)
@@ -37,22 +43,22 @@ class Members:
     """(members,), on the host"""
 
     def to_bytes(self) -> bytes:
-        """The model's weights and the members, as a safetensors file; equal fits give equal bytes."""
+        """The model's weights, the members and how to read them, as a safetensors file; equal fits give equal bytes."""
         tensors = {f"model.{name}": value.contiguous() for name, value in self.scorer.model.tensors().items()}
         members = {"members.theta": self.theta.contiguous(), "members.tau": self.tau.contiguous()}
-        return save_tensors(tensors | members)
+        return save_tensors(tensors | members, metadata_of(self.description()))
 
     def description(self) -> dict[str, Any]:
         """How the bytes are to be read."""
         return {
-            "format": 1,
+            "format": FORMAT,
             "manifest": self.scorer.model.manifest.to_json(),
             "scoring": scoring_description(self.scorer),
         }
 
     @property
     def sha256(self) -> str:
-        return members_sha256(self.theta, self.tau, scoring_description(self.scorer))
+        return _members_sha256(self.theta, self.tau, scoring_description(self.scorer))
 
 
 def read_members(
@@ -74,7 +80,7 @@ def read_members(
     try:
         weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
         model = Model.from_manifest(description["manifest"], weights, graphs=graphs)
-        scorer = _scorer(model, description["scoring"])
+        scorer = scorer_of(model, description["scoring"])
         theta, tau = tensors["members.theta"], tensors["members.tau"]
     except KeyError as error:
         raise DamagedFileError(f"{source} lacks {error}.") from None
@@ -83,10 +89,13 @@ def read_members(
     except (CertisetError, TypeError, AttributeError) as error:
         raise DamagedFileError(f"{source} is damaged: {error}") from None
     provenance = certificate.provenance
+    whole = hashlib.sha256(content).hexdigest()
     for what, found, issued in (
-        ("members", members_sha256(theta, tau, description["scoring"]), provenance.members_sha256),
+        # Certificates of format 1 do not state the file's own hash.
+        ("bytes", whole, provenance.predictor_sha256 or whole),
+        ("members", _members_sha256(theta, tau, description["scoring"]), provenance.members_sha256),
         ("model", model.sha256, provenance.model_sha256),
-        ("thresholds", tau.double().tolist(), [member.tau for member in certificate.members]),
+        ("thresholds", [*map(scorer.in_targets_unit, tau.double().tolist())], [m.tau for m in certificate.members]),
         ("certificate", certificate.id, certificate.digest_id),
     ):
         if found != issued:
@@ -106,7 +115,7 @@ def save(members: Members, certificate: Certificate, folder: str | Path) -> None
 def read_folder(folder: str | Path) -> tuple[Members, Certificate]:
     """What `save` wrote. A changed or truncated file is an error that names it."""
     source = Path(folder)
-    description = _read_description(source / DESCRIPTION)
+    description = read_description(source / DESCRIPTION)
     try:
         content = (source / TENSORS).read_bytes()
     except OSError as error:
@@ -125,33 +134,24 @@ def scoring_description(scorer: Scorer) -> dict[str, Any]:
         "score": scorer.score.to_json(),
         "tunes_head": scorer.tunes_head,
         "scale_inputs": scorer.scale.inputs if scorer.scale is not None else None,
+        # Absent where it is 0, as in every predictor from before there was a unit.
+        **({"exponent": scorer.exponent} if scorer.exponent else {}),
     }
 
 
-def _scorer(model: Model, described: Any) -> Scorer:
+def scorer_of(model: Model, described: Any) -> Scorer:
     inputs = described["scale_inputs"]
     scale = ScaleNetwork(inputs) if inputs is not None else None
-    return Scorer(model, make_score(described["score"]), tunes_head=described["tunes_head"], scale=scale)
+    exponent = described.get("exponent", 0)
+    if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
+        raise DamagedFileError("the exponent of its unit is none.")
+    return Scorer(
+        model, make_score(described["score"]), tunes_head=described["tunes_head"], scale=scale, exponent=exponent
+    )
 
 
-def members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any]) -> str:
-    digest = hashlib.sha256(json.dumps(scoring, sort_keys=True).encode())
-    for tensor in (theta, tau):
-        digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-        digest.update(tensor.contiguous().numpy().tobytes())
-    return digest.hexdigest()
-
-
-def _read_description(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text())
-    except OSError as error:
-        raise DamagedFileError(f"{file} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise DamagedFileError(f"{file} is damaged: {error}.") from None
-    if not isinstance(content, dict) or content.get("format") != 1:
-        raise DamagedFileError(f"{file} is not the description of a predictor in format 1.")
-    return content
+def _members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any]) -> str:
+    return members_sha256(theta.numpy(), tau.numpy(), scoring)
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from certiset.core.errors import DataError
+from certiset.core.fit.reference_rows import ReferenceRows
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.size_unit import SizeUnit
 from certiset.core.scores import ModelOutputs
 
 ROWS_AT_ONCE = 65_536
@@ -20,17 +22,25 @@ _GRID_BISECTIONS = 24
 _REACHES = (-6, 40)
 """powers of two that the grid may reach to"""
 _NEARLY = 1e-3
+_SMALL_THRESHOLD = 2.0**-10
+"""in the scorer's unit, that of the model's errors"""
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """One entry per member, on the host."""
+    """One entry per member, on the host, in the unit of the targets."""
 
     tau: list[float]
     size: list[float]
     """mean size of the sets on D_N"""
     efficiency: list[float]
     """mean of min(size / cap, 1) on D_N, thresholds rounded up to the grid if there is one"""
+    size_quantile: list[float]
+    """the size of the given rank from above, thresholds rounded up; infinite where the grid does not reach"""
+    largest: list[float]
+    """the largest size on D_N"""
+    rounding: list[float]
+    """what the threshold was raised by, as a share of it"""
 
 
 @torch.no_grad()
@@ -55,32 +65,57 @@ def calibrate(
     *,
     tuning: Rows | None,
     cap: float | None,
+    size_ranks: list[int] | None = None,
+    reference: ReferenceRows | None = None,
 ) -> Calibrated:
     """Thresholds at the given ranks (one per member, at least 1), raised by a rounding error, and what they cost.
 
-    With tuning rows, efficiency is measured at the smallest point above tau of a grid that depends on theta and the
-    tuning rows alone: fixed before D_N is looked at.
+    The rounding error is what the score says, or what the reference rows show if that is more.
+
+    With tuning rows, efficiency and the size of rank ``size_ranks`` (0: none) from above are measured at the smallest
+    point above tau of a grid that depends on theta and the tuning rows alone: fixed before D_N is looked at.
     """
+    unit = SizeUnit.of(scorer)
+    cap = None if cap is None else unit.divide(cap)
     taus: list[Tensor] = []
     sizes: list[Tensor] = []
     efficiencies: list[Tensor] = []
-    for member, rank in zip(theta, ranks, strict=True):
+    quantiles: list[Tensor] = []
+    largest: list[Tensor] = []
+    raised: list[Tensor] = []
+    for member, rank, size_rank in zip(theta, ranks, size_ranks or [0] * len(ranks), strict=True):
         prediction = predict_rows(scorer, member, rows)
         scores = scorer.score.of_target(prediction, rows.y)[0]
         tau = scores.kthvalue(len(rows) + 1 - rank).values.view(1)
-        tau = tau + scorer.score.rounding(prediction, tau)
+        rounding = scorer.score.rounding(prediction, tau)
+        if reference is not None:
+            rounding = rounding.clamp(min=reference.slack(member, scores))
+        raised.append(rounding / tau.abs().clamp(min=_SMALL_THRESHOLD))
+        tau = tau + rounding
         size = scorer.score.size(prediction, tau)
         taus.append(tau)
         sizes.append(size.mean().view(1))
+        largest.append(size.max().view(1))
         if cap is None:
             continue
         if tuning is None:
             efficiencies.append((size / cap).clamp(max=1).mean().view(1))
             continue
         upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
-        rounded = (scorer.score.size(prediction, upper) / cap).clamp(max=1).mean().view(1)
+        at_grid = scorer.score.size(prediction, upper)
+        rounded = (at_grid / cap).clamp(max=1).mean().view(1)
         efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
-    answer = Calibrated(_host(taus), _host(sizes), _host(efficiencies))
+        if size_rank:
+            quantile = at_grid[0].kthvalue(len(rows) + 1 - size_rank).values.view(1)
+            quantiles.append(torch.where(torch.isinf(upper), upper, quantile))
+    answer = Calibrated(
+        [*map(scorer.in_targets_unit, _host(taus))],
+        unit.multiply(_host(sizes)),
+        _host(efficiencies),
+        unit.multiply(_host(quantiles)),
+        unit.multiply(_host(largest)),
+        _host(raised),
+    )
     if not all(map(math.isfinite, answer.tau + answer.size)):
         raise DataError("scores or set sizes are too large for the precision of the fit: rescale the data.")
     return answer
@@ -115,7 +150,9 @@ def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -
 def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:
     """The size that counts as 1, fixed before D_N: the score's own, or the one that was given where it has none."""
     own = scorer.score.size_cap(scorer.model.outputs, None if tuning is None else tuning.y)
-    return own if given is None or scorer.score.cap_is_fixed else given
+    if given is None or scorer.score.cap_is_fixed:
+        return None if own is None else SizeUnit.of(scorer).multiply([own])[0]
+    return given
 
 
 def _host(values: list[Tensor]) -> list[float]:

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from certiset.core.errors import UnavailableError
 from certiset.core.graphs.graph_process import GraphLimits, GraphProcess
+from certiset.core.graphs.row_proof.verdict import NOTHING_YET
 from certiset.core.sandbox import SandboxError
 
 _CHUNK_BYTES = 2**24
 """of inputs in one call, so that a deadline means the same for everybody"""
+_CHUNK_ROWS = 256
+"""of a graph that gets every row in a call of its own, likewise"""
 _MOST_DEATHS = 3
 _WITHIN_SECONDS = 60.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 600.0
@@ -59,12 +62,17 @@ class ConfinedGraph:
         self._deaths: deque[float] = deque(maxlen=_MOST_DEATHS)
         self._pause, self._blocked_until = _FIRST_PAUSE, 0.0
         self.used = time.monotonic()
+        self.row_proof = NOTHING_YET
 
     def __call__(self, x: NDArray[Any]) -> NDArray[Any]:
-        rows = max(1, _CHUNK_BYTES // max(1, x[:1].nbytes))
-        if len(x) <= rows:
-            return self._call(x)
-        return np.concatenate([self._call(x[start : start + rows]) for start in range(0, len(x), rows)])
+        most = max(1, _CHUNK_BYTES // max(1, x[:1].nbytes))
+        found: list[NDArray[Any]] = []
+        start = 0
+        while start < len(x) or not found:
+            rows = most if self.row_proof.proved else min(most, _CHUNK_ROWS)
+            found.append(self._call(x[start : start + rows]))
+            start += rows
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     @property
     def running(self) -> bool:
@@ -90,7 +98,10 @@ class ConfinedGraph:
         with self._lock:
             self.used = time.monotonic()
             try:
-                return self._ready()(x)
+                process = self._ready()
+                found = process(x)
+                self.row_proof = process.row_proof
+                return found
             except SandboxError as error:
                 self._drop()
                 self._note_death()

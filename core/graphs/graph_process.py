@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from certiset.core.confinement import Confinement
 from certiset.core.errors import ModelError
+from certiset.core.graphs.row_proof.verdict import NOTHING_YET, RowProof
 from certiset.core.graphs.shared_memory import SharedMemory
 from certiset.core.sandbox import Process, SandboxError
 
@@ -52,6 +53,7 @@ class GraphProcess:
         descriptors = (self._inputs.descriptor, self._outputs.descriptor)
         self._process = Process(_SERVER, confinement, quiet=True, descriptors=descriptors)
         self._rest = b""
+        self.row_proof = NOTHING_YET
         try:
             self._inputs.write(content)
             self._outputs.reserve(_FIRST_OUTPUT)
@@ -81,6 +83,7 @@ class GraphProcess:
         kind = np.dtype(dtype)
         if kind.itemsize * math.prod(shape) > self._outputs.size:
             raise self._end("gave an answer that makes no sense")
+        self.row_proof = RowProof.told(answer.get("proved"), answer.get("reason"))
         return self._outputs.read(kind, shape)
 
     def kill(self) -> None:

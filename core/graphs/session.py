@@ -1,4 +1,8 @@
-"""An ONNX graph run by onnxruntime on the CPU, from bytes: files beside it are never read."""
+"""An ONNX graph run by onnxruntime on the CPU, from bytes: files beside it are never read.
+
+What is promised for a function of one row must be computed by one. A graph that is proved to treat rows one by one runs
+in batches; any other one gets every row in a call of its own.
+"""
 
 import os
 import re
@@ -8,13 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.errors import ModelError, first_line
+from certiset.core.graphs.row_proof.verdict import NOTHING_YET, RowProof
 
 _LONGEST_REASON = 300
+_NOT_AS_WRITTEN = ["ReshapeFusion"]
+"""puts -1 for the number of rows into a shape, so that a shape that does not fit takes several rows together"""
+_NOT_A_ROW_EACH = "The last output of the ONNX model must be floats, one row for each input."
+_ONE_AT_A_TIME = RowProof(False, "the graph takes one row at a time")
 _FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@-]+)*/(?=[\w.+@-]+)")
 
 
 class Graph(Protocol):
     """From inputs (rows, ...) to the graph's last output, (rows, ...) of floats."""
+
+    @property
+    def row_proof(self) -> RowProof:
+        """How the rows that were computed last have been treated."""
+        ...
 
     def __call__(self, x: NDArray[Any]) -> NDArray[Any]: ...
 
@@ -32,16 +46,25 @@ class GraphSession:
         """``threads``: 0 for as many as there are cores."""
         import onnxruntime  # noqa: PLC0415 (only those who bring an ONNX model pay for it)
 
+        from certiset.core.graphs.row_proof.chance import refuse_chance  # noqa: PLC0415
+        from certiset.core.graphs.row_proof.graph_file import read_graph  # noqa: PLC0415
+
+        self._outline = read_graph(content)
+        refuse_chance(self._outline)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 4
         # Weights that claim to lie in another file are looked for where no file can be, and not in this folder.
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)
+        # What was judged is what runs: onnxruntime has another format, and would take the same bytes for that.
+        options.add_session_config_entry("session.load_model_format", "ONNX")
         # Threads that spin while they wait take the cores from everybody else.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
-            self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            self._session = onnxruntime.InferenceSession(
+                content, options, providers=["CPUExecutionProvider"], disabled_optimizers=_NOT_AS_WRITTEN
+            )
         except Exception as error:  # onnxruntime raises several kinds, none of them documented
             raise ModelError(f"The ONNX model cannot be loaded: {_reason(error)}") from None
         inputs = self._session.get_inputs()
@@ -50,15 +73,66 @@ class GraphSession:
         self._input = inputs[0].name
         self._dtype = np.float64 if "double" in inputs[0].type else np.float32
         self._output = self._session.get_outputs()[-1].name
+        fixed = next((side for side in inputs[0].shape[:1] if isinstance(side, int)), None)
+        if fixed not in (None, 1):
+            raise ModelError(
+                f"The ONNX model takes exactly {fixed} rows at a time: export it with a dynamic number of rows."
+            )
+        self._one_at_a_time = fixed is not None
+        self._proofs: dict[tuple[int, ...], RowProof] = {}
+        self.row_proof = NOTHING_YET
 
     def __call__(self, x: NDArray[Any]) -> NDArray[Any]:
+        rows = x.astype(self._dtype, copy=False)
+        self.row_proof = self._judged(x.shape[1:])
+        if self.row_proof.proved:
+            found = self._run(rows)
+            if found.ndim == 0 or len(found) != len(rows):
+                raise ModelError(_NOT_A_ROW_EACH)
+            return found
+        return self._one_by_one(rows)
+
+    def _judged(self, row_shape: tuple[int, ...]) -> RowProof:
+        from certiset.core.graphs.row_proof.walk import prove  # noqa: PLC0415
+
+        if row_shape not in self._proofs:
+            self._proofs[row_shape] = _ONE_AT_A_TIME if self._one_at_a_time else prove(self._outline, row_shape)
+        return self._proofs[row_shape]
+
+    def _one_by_one(self, rows: NDArray[Any]) -> NDArray[Any]:
+        if not len(rows):
+            return self._one_by_one(np.zeros((1, *rows.shape[1:]), rows.dtype))[:0]
+        first = self._one(rows[:1])
+        found = np.empty((len(rows), *first.shape), first.dtype)
+        found[0] = first
+        before = rows[0].tobytes()
+        for place in range(1, len(rows)):
+            row = rows[place].tobytes()
+            # Batches are filled up with copies of a row, which need no call of their own.
+            if row != before:
+                one, before = self._one(rows[place : place + 1]), row
+                if one.shape != first.shape:
+                    raise ModelError("The ONNX model gives different numbers of outputs for different inputs.")
+                found[place] = one
+            else:
+                found[place] = found[place - 1]
+        return found
+
+    def _one(self, row: NDArray[Any]) -> NDArray[Any]:
+        found = self._run(row)
+        # Some graphs drop axes of a single entry, and so that of a single row.
+        if found.ndim and len(found) != 1:
+            raise ModelError(_NOT_A_ROW_EACH)
+        return found.reshape(found.shape[1:])
+
+    def _run(self, rows: NDArray[Any]) -> NDArray[Any]:
         try:
-            (found,) = self._session.run([self._output], {self._input: x.astype(self._dtype, copy=False)})
+            (found,) = self._session.run([self._output], {self._input: rows})
         except Exception as error:
             raise ModelError(f"The ONNX model failed on its input: {_reason(error)}") from None
         last: NDArray[Any] = np.asarray(found)
-        if last.dtype.kind != "f" or last.ndim == 0 or len(last) != len(x):
-            raise ModelError("The last output of the ONNX model must be floats, one row for each input.")
+        if last.dtype.kind != "f":
+            raise ModelError(_NOT_A_ROW_EACH)
         return last
 
 

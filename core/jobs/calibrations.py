@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from certiset.core.bounds import TooFewPointsError
-from certiset.core.data import DatasetArrays
-from certiset.core.data.stored_rows import map_rows
+from certiset.core.data.stored_rows import map_dataset
 from certiset.core.errors import CertisetError, ConflictError, DataError, DuplicateError, ModelError
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs.announcer import Announcer
@@ -19,7 +18,7 @@ from certiset.core.store.records import Calibration, Dataset, ModelRecord
 from certiset.core.store.store import Store
 
 if TYPE_CHECKING:
-    from certiset.core.graphs import GraphOpener
+    from certiset.core.graphs import GraphOpener, RowProof
 
 _ONE_MORE = Amounts(queued_jobs=1, predictors=1)
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
@@ -61,14 +60,17 @@ def request_calibration(
         work.tenants.check(tenant, _ONE_MORE)
         dataset = work.datasets.get(tenant, request.dataset_id)
         model = work.models.get(tenant, request.model_id)
-    options = _checked(store, request, dataset, model, graphs)
+    options, row_proof = _checked(store, request, dataset, model, graphs)
     try:
         with store.writing() as work:
             work.tenants.admit(tenant, _ONE_MORE)
             # Looked up again: either may have been deleted while the data were checked.
+            model = work.models.get(tenant, model.id)
+            # A model may have been uploaded when less was known of graphs, or nothing.
+            model.rows, model.rows_reason = row_proof.rows, row_proof.reason
             record = work.calibrations.create(
                 work.datasets.get(tenant, dataset.id),
-                work.models.get(tenant, model.id),
+                model,
                 options,
                 name=request.name,
                 idempotency_key=idempotency_key,
@@ -124,30 +126,30 @@ def retry_calibration(store: Store, calibration_id: str, announcer: Announcer) -
 
 def _checked(
     store: Store, request: CalibrationRequest, dataset: Dataset, model: ModelRecord, graphs: "GraphOpener | None"
-) -> dict[str, Any]:
-    """All options, with the defaults for this model: those of a later version must not change a queued fit."""
-    from safetensors.torch import load, load_file  # noqa: PLC0415 (PyTorch: cancelling and retrying do without)
+) -> tuple[dict[str, Any], "RowProof"]:
+    """All options, with the defaults for this model: those of a later version must not change a queued fit.
+
+    And how the model treats rows, which is known once it is built.
+    """
+    from safetensors.torch import load_file  # noqa: PLC0415 (PyTorch: cancelling and retrying do without)
 
     from certiset.core.fit import check  # noqa: PLC0415
     from certiset.core.graphs import GraphHost  # noqa: PLC0415
     from certiset.core.models import Model  # noqa: PLC0415
 
-    # Files of this machine are looked at where they lie: data of gigabytes must not take the memory of the API.
-    artifacts = store.artifacts
-    file = artifacts.local_file(dataset.artifact)
-    arrays = DatasetArrays(*map_rows(file)) if file else DatasetArrays.from_bytes(artifacts.get(dataset.artifact))
-    file = artifacts.local_file(model.artifact)
-    weights = load_file(file) if file else load(artifacts.get(model.artifact))
-    built = Model.from_manifest(model.manifest, weights, graphs=graphs or GraphHost())
     try:
-        _, plan = check(built, arrays.x, arrays.y, **request.to_json())
+        # Looked at in files of this machine: data of gigabytes must not take the memory of the API.
+        with store.local_file(dataset.artifact) as file, store.local_file(model.artifact) as weights:
+            built = Model.from_manifest(model.manifest, load_file(weights), graphs=graphs or GraphHost())
+            data = map_dataset(file)
+            _, plan = check(built, data.frame, data.y, **request.to_json())
     except (DataError, TooFewPointsError) as error:
         error.field = _field(error, "dataset_id")
         raise
     except ModelError as error:
         error.field = _field(error, "model_id")
         raise
-    return plan.options.to_json()
+    return plan.options.to_json(), built.backbone.row_proof
 
 
 def _field(error: CertisetError, otherwise: str) -> str:

@@ -1,11 +1,15 @@
 """From an uploaded file to a dataset."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from certiset.core.data import Limits, convert_dataset
+from certiset.core.data.stored_rows import read_columns
 from certiset.core.errors import DataError
 from certiset.core.jobs.insert import insert_with_artifact
+from certiset.core.scratch import scratch_file
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Dataset
@@ -14,6 +18,7 @@ from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
 _LONGEST_TARGET = 1000
+_MOST_SHOWN = 1000
 
 
 def add_dataset(
@@ -29,7 +34,7 @@ def add_dataset(
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
 
     limits = Limits(unpacked_bytes=store.settings.max_unpacked_bytes)
-    with store.scratch_file() as output:
+    with scratch_file(store.settings.scratch) as output:
 
         def make() -> tuple[Dataset, Path]:
             try:
@@ -60,6 +65,12 @@ def add_dataset(
             tenant=tenant,
             wanted=Amounts(datasets=1),
         )
+
+
+def described_columns(store: Store, dataset: Dataset) -> list[dict[str, Any]] | None:
+    """What a dataset's columns hold, for those who look at it: at most 1,000; None where they have no names."""
+    found = read_columns(partial(store.artifacts.part, dataset.artifact))
+    return None if found is None else found["columns"][:_MOST_SHOWN]
 
 
 def _insert(work: Transaction, record: Dataset) -> Dataset:

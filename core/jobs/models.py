@@ -9,8 +9,9 @@ from safetensors.torch import save
 
 from certiset.core.errors import ModelError
 from certiset.core.jobs.insert import insert_with_artifact
-from certiset.core.jobs.model_conversion import convert_model
+from certiset.core.jobs.model_conversion import ConvertedModel, convert_model
 from certiset.core.models import Manifest, Model
+from certiset.core.scratch import scratch_file
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import ModelRecord
@@ -38,7 +39,8 @@ def add_model(
     """
     try:
         described = Manifest.parse(manifest)
-        with _converted(store, described, weights, onnx) as (digest, content):
+        with _converted(store, described, weights, onnx) as (converted, content):
+            digest = converted.sha256
 
             def make() -> tuple[ModelRecord, bytes | Path]:
                 record = ModelRecord(
@@ -49,6 +51,8 @@ def add_model(
                     manifest=described.to_json(),
                     sha256=digest,
                     bytes=content.stat().st_size if isinstance(content, Path) else len(content),
+                    rows=converted.row_proof.rows,
+                    rows_reason=converted.row_proof.reason,
                 )
                 return record, content
 
@@ -68,16 +72,17 @@ def add_model(
 @contextmanager
 def _converted(
     store: Store, manifest: Manifest, weights: Path | Mapping[str, Any] | None, onnx: Path | None
-) -> Iterator[tuple[str, bytes | Path]]:
-    """The model's SHA-256 and its tensors as they are stored.
+) -> Iterator[tuple[ConvertedModel, bytes | Path]]:
+    """What is known of the model, and its tensors as they are stored.
 
     Files are read in a confined process; arrays of our own, or a few numbers for a head, are not worth one.
     """
     if isinstance(weights, Mapping) or (manifest.backbone.is_quick and _is_small(weights)):
         model = Model.from_manifest(manifest, weights, onnx=onnx)
-        yield model.sha256, save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
+        known = ConvertedModel(model.sha256, model.backbone.row_proof)
+        yield known, save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
         return
-    with store.scratch_file() as output:
+    with scratch_file(store.settings.scratch) as output:
         yield convert_model(manifest.to_json(), weights, onnx, output, store.settings.max_upload_bytes), output
 
 

@@ -3,29 +3,35 @@
 import math
 
 from certiset.core.bounds import Supermartingale, miscoverage_interval
-from certiset.core.jobs.outcomes import promised_miscoverage
 from certiset.core.jobs.views import certificate_status, instant
-from certiset.core.resources import Monitor, PathPoint
+from certiset.core.jobs.watching import Watched, watched
+from certiset.core.monitor_resources import Monitor, PathPoint, SizeMonitor
+from certiset.core.store import records
+from certiset.core.store.monitors import Levels, sizes_seen
 from certiset.core.store.store import Store
 
 _PATH_POINTS = 500
+_ENOUGH = 0.5
+"""below this share of outcomes that are reported, the verdict is about too few"""
 
 
 def monitor_of(store: Store, tenant: str, predictor_id: str, eta: float) -> Monitor:
     with store.reading() as work:
         certificate_id = work.predictors.get(tenant, predictor_id).certificate_id
-        alpha = promised_miscoverage(work, tenant, predictor_id)
+        promised = watched(work, tenant, predictor_id)
         record = work.outcomes.monitor(tenant, predictor_id)
         path = work.outcomes.path(tenant, predictor_id, _PATH_POINTS)
+    levels = promised.levels(eta)
 
     def capital(outcomes: int, misses: int) -> float:
-        return Supermartingale(alpha, outcomes=outcomes, misses=misses).log_capital
+        return Supermartingale(promised.alpha, outcomes=outcomes, misses=misses).log_capital
 
+    share = min(1.0, record.reported / record.issued) if record.issued else None
     return Monitor(
         predictor_id=predictor_id,
         certificate_id=certificate_id,
         status=certificate_status(contradicted=record.contradicted_at is not None),
-        promised_miscoverage=alpha,
+        promised_miscoverage=promised.alpha,
         outcomes=record.outcomes,
         misses=record.misses,
         miscoverage=record.misses / record.outcomes if record.outcomes else None,
@@ -33,7 +39,46 @@ def monitor_of(store: Store, tenant: str, predictor_id: str, eta: float) -> Moni
         eta=eta,
         log_capital=capital(record.outcomes, record.misses),
         log_peak=record.log_peak,
-        log_threshold=-math.log(eta),
+        log_threshold=-math.log(levels.eta_coverage),
         contradicted_at=instant(record.contradicted_at),
         path=tuple(PathPoint(outcomes=t, misses=s, log_capital=capital(t, s)) for t, s in path),
+        contradicted_by=_contradicted_by(record, levels),
+        eta_coverage=levels.eta_coverage,
+        size=_size(record, promised, levels),
+        issued=record.issued,
+        reported=record.reported,
+        share=share,
+        caveats=() if share is None or share >= _ENOUGH else (_few(share),),
+    )
+
+
+def _contradicted_by(record: records.Monitor, levels: Levels) -> tuple[str, ...]:
+    if record.contradicted_at is None:
+        return ()
+    by_size = levels.eta_size is not None and sizes_seen(record).contradicted(levels.eta_size)
+    # A verdict from before sizes were watched, with the whole of eta, was by coverage.
+    by_coverage = record.log_peak >= -math.log(levels.eta_coverage) or not by_size
+    return tuple(name for name, found in (("coverage", by_coverage), ("size", by_size)) if found)
+
+
+def _size(record: records.Monitor, promised: Watched, levels: Levels) -> SizeMonitor | None:
+    if promised.cap is None or promised.mean_size is None or levels.eta_size is None:
+        return None
+    seen = sizes_seen(record)
+    return SizeMonitor(
+        promised=promised.mean_size,
+        cap=promised.cap,
+        sets=record.sizes,
+        mean=promised.cap * record.size_total / record.sizes if record.sizes else None,
+        eta=levels.eta_size,
+        log_capital=seen.log_capital,
+        log_peak=seen.log_peak,
+        log_threshold=-math.log(levels.eta_size),
+    )
+
+
+def _few(share: float) -> str:
+    return (
+        f"Only {100 * share:.3g} % of the sets that were issued have a reported outcome: the verdict is about those, "
+        "and says little if hits and misses are not reported alike."
     )

@@ -1,15 +1,16 @@
 """Records of the store as the resources that users see: the one place that knows both."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import overload
+from typing import Any, overload
 
 from certiset.core import resources
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import AuditRecord, Calibration, Dataset, ModelRecord, PredictorRecord
 
 
-def dataset_resource(record: Dataset) -> resources.Dataset:
+def dataset_resource(record: Dataset, columns: Sequence[Mapping[str, Any]] | None = None) -> resources.Dataset:
     return resources.Dataset(
         id=record.id,
         name=record.name,
@@ -20,6 +21,7 @@ def dataset_resource(record: Dataset) -> resources.Dataset:
         sha256=record.sha256,
         bytes=record.bytes,
         created_at=instant(record.created_at),
+        columns=None if columns is None else tuple(resources.DataColumn.model_validate(one) for one in columns),
     )
 
 
@@ -32,6 +34,8 @@ def model_resource(record: ModelRecord) -> resources.Model:
         classes=record.manifest.get("classes"),
         sha256=record.sha256,
         bytes=record.bytes,
+        rows=record.rows,
+        rows_reason=record.rows_reason,
         manifest=record.manifest,
         created_at=instant(record.created_at),
     )

@@ -1,6 +1,5 @@
 """A frozen model whose head can be tuned: features once, then the head for any parameters."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from certiset.core.digests import model_sha256
 from certiset.core.errors import ModelError, first_line
-from certiset.core.graphs import GraphOpener
+from certiset.core.graphs import GraphOpener, RowsWord
 from certiset.core.models.backbones import Backbone
 from certiset.core.models.heads import Head
 from certiset.core.models.manifest import Manifest
@@ -57,6 +57,16 @@ class Model:
         return cls(described, backbone, head, parameters)
 
     @property
+    def rows(self) -> RowsWord:
+        """``proved``: a batch is computed as its rows would be one by one; ``one_by_one``: every row is a call."""
+        return self.backbone.row_proof.rows
+
+    @property
+    def rows_reason(self) -> str | None:
+        """What the proof does not reach, where rows are computed one by one."""
+        return self.backbone.row_proof.reason
+
+    @property
     def outputs(self) -> int:
         return self.head.outputs
 
@@ -79,8 +89,4 @@ class Model:
     @property
     def sha256(self) -> str:
         """Of the manifest and every weight, in the order of their names."""
-        digest = hashlib.sha256(repr(sorted(self.manifest.to_json().items())).encode())
-        for name, tensor in sorted(self.tensors().items()):
-            digest.update(f"{name}{tuple(tensor.shape)}".encode())
-            digest.update(tensor.contiguous().numpy().tobytes())
-        return digest.hexdigest()
+        return model_sha256(self.manifest.to_json(), {name: value.numpy() for name, value in self.tensors().items()})

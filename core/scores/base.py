@@ -42,6 +42,10 @@ class Score(BaseModel, ABC):
     """the kind of its level sets"""
     has_scale: ClassVar[bool] = False
     """whether it divides by a learned scale u(x; theta)"""
+    has_one_size: ClassVar[bool] = False
+    """whether all sets of one threshold are intervals of width 2 tau, but for rounding"""
+    is_equivariant: ClassVar[bool] = False
+    """whether outputs and targets times a power of two give scores times it: then any unit will do"""
     cap_is_fixed: ClassVar[bool] = False
     """whether the size has a natural maximum, which no option replaces"""
 
@@ -92,9 +96,11 @@ class Score(BaseModel, ABC):
         """What tau is raised by, so that rounding cannot take a target out of its set.
 
         The same input may get a score that differs in its last places when it comes in another batch or on another
-        device. A larger tau only covers more; it is certified and paid for like any other.
+        device. A larger tau only covers more; it is certified and paid for like any other. The smallest normal number
+        is a floor, for differences that underflow.
         """
-        return _PLACES * torch.finfo(tau.dtype).eps * tau.abs()
+        floats = torch.finfo(tau.dtype)
+        return _PLACES * (floats.eps * tau.abs() + floats.tiny)
 
 
 def broadcast(tau: Tensor) -> Tensor:

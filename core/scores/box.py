@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from certiset.core.scores.base import ModelOutputs, Score, check_vector_targets, radius
-from certiset.core.scores.rounding import to_float64, widened
+from certiset.core.scores.rounding import to_float64, wide, widened
 from certiset.core.sets import Boxes, PredictionSets
 from certiset.core.tasks import Task
 
@@ -16,6 +16,7 @@ class Box(Score):
     kind: ClassVar[str] = "box"
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Boxes
+    is_equivariant: ClassVar[bool] = True
 
     def check(self, outputs: int, targets: int) -> None:
         check_vector_targets(self.kind, outputs, targets)
@@ -29,10 +30,10 @@ class Box(Score):
         return [Boxes(a, b) for a, b in zip(center - reach, center + reach, strict=True)]
 
     def size(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:
-        return (2 * self._served_radii(prediction, tau).clamp(min=0)).prod(dim=-1)
+        return (2 * wide(self._served_radii(prediction, tau)).clamp(min=0)).prod(dim=-1)
 
     def soft_size(self, prediction: ModelOutputs, tau: Tensor, temperature: float) -> Tensor:
-        return self.size(prediction, tau)
+        return (2 * self._served_radii(prediction, tau).clamp(min=0)).prod(dim=-1)
 
     def proper_loss(self, prediction: ModelOutputs, y: Tensor, alpha: float) -> Tensor:
         """The mean absolute deviation over all dimensions."""

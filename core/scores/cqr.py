@@ -21,6 +21,7 @@ class Cqr(Score):
     kind: ClassVar[str] = "cqr"
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Intervals
+    is_equivariant: ClassVar[bool] = True
 
     def check(self, outputs: int, targets: int) -> None:
         if outputs != 2 or targets != 1:

@@ -55,8 +55,12 @@ class Balls(PredictionSets):
         return ball_volume(np.maximum(self.radius, 0.0), self.center.shape[1])
 
     def contains(self, y: ArrayLike) -> Flags:
-        distance = np.linalg.norm(np.asarray(y).reshape(self.center.shape) - self.center, axis=1)
-        return distance <= self.radius
+        values = np.asarray(y, dtype=np.float64).reshape(self.center.shape)
+        away = np.abs(values - self.center.astype(np.float64))
+        # In a unit near the largest side, so that no square over- or underflows.
+        exponent = np.frexp(away.max(axis=1, initial=0.0))[1]
+        with np.errstate(over="ignore"):
+            return np.linalg.norm(np.ldexp(away, -exponent[:, None]), axis=1) <= np.ldexp(self.radius, -exponent)
 
     def pack(self) -> list[bytes]:
         return [row.tobytes() for row in np.concatenate([self.center, self.radius[:, None]], axis=1).astype("<f8")]

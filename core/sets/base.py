@@ -1,5 +1,6 @@
 """What every kind of set knows about itself."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -88,6 +89,11 @@ class PredictionSets(ABC):
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
 
+    @property
+    def row_numbers(self) -> int:
+        """how many numbers describe one set"""
+        return sum(math.prod(column.shape[1:]) for column in vars(self).values())
+
     @classmethod
     def column_names(cls) -> list[str]:
         return [field.name for field in fields(cls)]  # type: ignore[arg-type]
@@ -109,6 +115,10 @@ class PredictionSets(ABC):
     def joined(cls, parts: Sequence[Self]) -> Self:
         """Batches of one kind as one, in this order."""
         return cls(*[np.concatenate([getattr(part, name) for part in parts]) for name in cls.column_names()])
+
+    def times_power_of_two(self, exponent: int) -> Self:
+        """The sets of 2^exponent y, for kinds whose columns are all lengths in the unit of y."""
+        return type(self)(*[np.ldexp(column, exponent) for column in vars(self).values()])
 
     def to_json(self) -> list[dict[str, Any]]:
         return [self[row] for row in range(len(self))]

@@ -58,7 +58,7 @@ class Boxes(PredictionSets):
         return np.where((sides == 0).any(axis=1), 0.0, np.prod(np.where(sides == 0, 1.0, sides), axis=1))
 
     def contains(self, y: ArrayLike) -> Flags:
-        values = np.asarray(y).reshape(self.lower.shape)
+        values = np.asarray(y, dtype=np.float64).reshape(self.lower.shape)
         return np.all((self.lower <= values) & (values <= self.upper), axis=1)
 
     def pack(self) -> list[bytes]:

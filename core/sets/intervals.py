@@ -54,7 +54,7 @@ class Intervals(PredictionSets):
         return np.where(self.lower > self.upper, 0.0, self.upper - self.lower)
 
     def contains(self, y: ArrayLike) -> Flags:
-        values = np.asarray(y).reshape(len(self))
+        values = np.asarray(y, dtype=np.float64).reshape(len(self))
         return (self.lower <= values) & (values <= self.upper)
 
     def pack(self) -> list[bytes]:

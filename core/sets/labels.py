@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,6 +53,14 @@ class LabelSets(PredictionSets):
     def __getitem__(self, row: int) -> dict[str, Any]:
         labels = np.flatnonzero(self.mask[row]).tolist()
         return {"kind": self.kind, "labels": labels, "size": len(labels)}
+
+    def to_json(self) -> list[dict[str, Any]]:
+        # All labels at once, and then each row's: several times as quick as one row after the other.
+        labels = np.nonzero(self.mask)[1].tolist()
+        ends = np.count_nonzero(self.mask, axis=1).cumsum().tolist()
+        return [
+            {"kind": self.kind, "labels": labels[start:end], "size": end - start} for start, end in pairwise([0, *ends])
+        ]
 
     @property
     def size(self) -> Reals:

@@ -100,24 +100,44 @@ class Artifacts:
         content = self._read(name)
         found = hashlib.sha256(content).hexdigest()
         if found != name:
-            raise DamagedFileError(
-                f"The stored file {name} is damaged: its {len(content)} bytes have the SHA-256 {found[:12]}…. "
-                f"Restore it from a backup, or upload its content again."
-            )
+            raise _damaged(name, len(content), found)
         return content
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """The content of that name, a piece at a time; if it is not what was written, the end is an error."""
+        with self._translated_errors("The artifact store cannot be read"):
+            try:
+                size = self._fs.info(self._path(name), **self._within())["size"]
+            except FileNotFoundError:
+                raise _missing(name) from None
+        digest = hashlib.sha256()
+        for first in range(0, size, _LARGE_PIECE):
+            piece = self._read(name, first, min(first + _LARGE_PIECE, size))
+            digest.update(piece)
+            yield piece
+        if digest.hexdigest() != name:
+            raise _damaged(name, size, digest.hexdigest())
 
     def local_file(self, name: str) -> Path | None:
         """Where the checked content of that name lies; None if the store is elsewhere."""
         if not self._is_local:
             return None
-        if not self.intact(name):
-            # Says which: missing, or damaged.
-            self.get(name)
+        for _ in self.pieces(name):
+            pass
         return Path(self._path(name))
 
     def part(self, name: str, first: int, last: int) -> bytes:
         """The bytes from ``first`` to before ``last``, unchecked: a hash needs the whole file."""
         return self._read(name, first, last)
+
+    def checked_pieces(self, name: str) -> tuple[int, Iterator[bytes]]:
+        """How many bytes that name's checked content has, and all of them, piece by piece, read as they are taken."""
+        if not self.intact(name):
+            # Says which: missing, or damaged.
+            self.get(name)
+        with self._translated_errors("The artifact store cannot be read"):
+            size: int = self._fs.info(self._path(name), **self._within())["size"]
+        return size, self.pieces(name)
 
     def exists(self, name: str) -> bool:
         with self._translated_errors("The artifact store cannot be read"):
@@ -152,18 +172,12 @@ class Artifacts:
 
     def intact(self, name: str) -> bool:
         """Whether the file exists and is what was written; read in pieces, however large it is."""
-        digest = hashlib.sha256()
-        with self._translated_errors("The artifact store cannot be read"):
-            try:
-                size = self._fs.info(self._path(name), **self._within())["size"]
-            except FileNotFoundError:
-                return False
         try:
-            for first in range(0, size, _LARGE_PIECE):
-                digest.update(self._read(name, first, min(first + _LARGE_PIECE, size)))
+            for _ in self.pieces(name):
+                pass
         except DamagedFileError:
             return False
-        return digest.hexdigest() == name
+        return True
 
     def ping(self) -> None:
         """Raises unless files can be written and read back."""
@@ -186,7 +200,7 @@ class Artifacts:
                     size = self._fs.info(path, **self._within())["size"] if last is None else last - (first or 0)
                 content: bytes = self._fs.cat_file(path, start=first, end=last, **self._within(size))
             except FileNotFoundError:
-                raise DamagedFileError(f"The stored file {name} is missing.") from None
+                raise _missing(name) from None
             return content
 
     def _path(self, name: str) -> str:
@@ -225,6 +239,17 @@ class Artifacts:
             # The rest of a message may contain addresses, which belong in the log only.
             reason = (isinstance(error, OSError) and error.strerror) or type(error).__name__
             raise ArtifactsUnavailableError(f"{failure}: {reason}.") from error
+
+
+def _missing(name: str) -> DamagedFileError:
+    return DamagedFileError(f"The stored file {name} is missing.")
+
+
+def _damaged(name: str, size: int, found: str) -> DamagedFileError:
+    return DamagedFileError(
+        f"The stored file {name} is damaged: its {size} bytes have the SHA-256 {found[:12]}…. "
+        f"Restore it from a backup, or upload its content again."
+    )
 
 
 def _digest(content: bytes | Path) -> str:

@@ -19,7 +19,7 @@ _PIECE = 500
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts: a key from an address, a user of the operating system, or, with neither, the service itself."""
+    """Who acts: a key from an address, a user of the operating system, a worker, or, with none of them, the service."""
 
     key_id: str | None = None
     address: str | None = None
@@ -27,6 +27,7 @@ class Actor:
 
 
 SERVICE = Actor()
+WORKER = Actor(user="worker")
 
 
 @dataclass(frozen=True)

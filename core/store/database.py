@@ -74,11 +74,6 @@ class Database:
         with self._asked(), (self.writing_engine if writing else self.engine).begin() as connection:
             yield connection
 
-    @property
-    def is_away(self) -> bool:
-        """Whether the last one who asked waited in vain."""
-        return self._breaker.is_open
-
     def ping(self) -> None:
         """Raises unless the database can be written."""
         with self.connection(writing=True) as connection:

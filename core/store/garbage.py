@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.resources import FINISHED
 from certiset.core.store.artifacts import StoredFile
-from certiset.core.store.records import Calibration, Dataset, ModelRecord, PredictorRecord
+from certiset.core.store.records import Calibration, Dataset, ModelRecord, PredictorRecord, Tenant
 from certiset.core.store.store import Store
 
 
@@ -55,6 +55,7 @@ def _named(session: Session) -> set[str]:
                 select(PredictorRecord.artifact).where(PredictorRecord.withdrawn_at.is_(None)),
                 select(Calibration.dataset_artifact).where(active),
                 select(Calibration.model_artifact).where(active),
+                select(Tenant.row_key).where(Tenant.row_key.is_not(None)),
             )
         )
     )

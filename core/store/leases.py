@@ -7,6 +7,7 @@
 
 A claim writes a new lease token into ``lease_owner``; every later write names the token, and has no effect if it is
 gone. A worker that lost its lease, or whose message arrived twice, therefore changes nothing, however late it is.
+The same transaction notes in the audit log that a calibration succeeded or failed; who cancelled one is there already.
 """
 
 import secrets
@@ -16,6 +17,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, case, cast, func, literal, select, update
 from sqlalchemy.orm import Session
 
+from certiset.core.store.audit import AuditLog
 from certiset.core.store.clock import now
 from certiset.core.store.predictors import FitResult, Predictors
 from certiset.core.store.records import Calibration
@@ -51,8 +53,10 @@ class Swept:
 
 
 class Leases:
-    def __init__(self, session: Session, lease_seconds: float, max_attempts: int, retry_seconds: float) -> None:
-        self._session = session
+    def __init__(
+        self, session: Session, audit: AuditLog, lease_seconds: float, max_attempts: int, retry_seconds: float
+    ) -> None:
+        self._session, self._audit = session, audit
         self._lease_seconds = lease_seconds
         self._max_attempts = max_attempts
         self._retry_seconds = retry_seconds
@@ -107,6 +111,8 @@ class Leases:
         if not self._end(claim, values):
             return False
         Predictors(self._session).add(claim.calibration, result)
+        details = {"certificate_id": result.certificate_id}
+        self._log("calibration.succeed", claim.calibration.tenant, claim.calibration.id, details)
         return True
 
     def stop(self, claim: Claim) -> bool:
@@ -115,7 +121,10 @@ class Leases:
 
     def fail(self, claim: Claim, reason: str) -> bool:
         """Fails for good: another attempt would not help."""
-        return self._end(claim, {"status": "failed", "error": printable(reason)})
+        failed = self._end(claim, {"status": "failed", "error": printable(reason)})
+        if failed:
+            self._log("calibration.fail", claim.calibration.tenant, claim.calibration.id)
+        return failed
 
     def requeue(self, claim: Claim, reason: str) -> bool:
         """The attempt failed: requeued after a pause, or failed for good if it was the last one."""
@@ -196,9 +205,15 @@ class Leases:
                 not_before=now() + wait,
                 finished_at=case((Calibration.cancel_requested | last, now()), else_=None),
             )
-            .returning(Calibration.id)
-        )
-        return len(requeued.all())
+            .returning(Calibration.id, Calibration.tenant, Calibration.status)
+        ).all()
+        for found in requeued:
+            if found.status == "failed":
+                self._log("calibration.fail", found.tenant, found.id)
+        return len(requeued)
+
+    def _log(self, action: str, tenant: str, id: str, details: dict[str, Any] | None = None) -> None:
+        self._audit.add(action, tenant, "calibration", id, details=details)
 
 
 def _final_reason(reason: str, attempts: Any) -> Any:

@@ -1,49 +1,75 @@
-"""Outcomes of served sets, each counted once, and the monitor that they feed."""
+"""Outcomes of served sets, each counted once a prediction and once a case, and the monitor that they feed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from certiset.core.bounds import Supermartingale
-from certiset.core.store.clock import now
+from certiset.core.store.monitors import (
+    Levels,
+    coverage_seen,
+    locked_monitor,
+    new_monitor,
+    size_columns,
+    sizes_seen,
+    take_over,
+)
 from certiset.core.store.records import Monitor, OutcomeRecord
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The outcome of one prediction, as it was judged."""
+
+    prediction: str
+    """the prediction's number"""
+    missed: bool
+    case: str | None = None
+    """hash of the case, or of the input, under which it counts once; None: as often as it is asked"""
+    size: tuple[float, float] | None = None
+    """of the set, as a share of the cap, and the mean that was promised for it; None: nothing was promised"""
 
 
 class Outcomes:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def add(self, tenant: str, predictor_id: str, missed: dict[str, bool], *, alpha: float, eta: float) -> int:
-        """Counts the outcomes that are new, by their prediction's number and in the order given; returns how many."""
-        monitor = self._locked(tenant, predictor_id)
-        known = set(
-            self._session.scalars(
-                select(OutcomeRecord.prediction).where(
-                    OutcomeRecord.tenant == tenant, OutcomeRecord.prediction.in_(missed)
-                )
-            )
-        )
-        fresh = {prediction: flag for prediction, flag in missed.items() if prediction not in known}
-        before = Supermartingale(alpha, outcomes=monitor.outcomes, misses=monitor.misses, log_peak=monitor.log_peak)
-        after = before.update_many(list(fresh.values()))
+    def add(self, tenant: str, predictor_id: str, reported: Sequence[Reported], levels: Levels) -> int:
+        """Counts the outcomes that are new, by prediction and case, in the order given; returns how many."""
+        monitor = locked_monitor(self._session, tenant, predictor_id)
+        fresh = self._fresh(tenant, reported)
+        cases = self._known_cases(tenant, predictor_id, fresh)
+        counted: list[Reported] = []
         number, misses = monitor.outcomes, monitor.misses
-        for prediction, flag in fresh.items():
-            number, misses = number + 1, misses + flag
-            self._session.add(
-                OutcomeRecord(
-                    tenant=tenant, prediction=prediction, predictor_id=predictor_id, number=number, misses=misses
-                )
-            )
-        monitor.outcomes, monitor.misses, monitor.log_peak = after.outcomes, after.misses, after.log_peak
-        if monitor.contradicted_at is None and after.contradicted(eta):
-            monitor.contradicted_at = self._session.scalar(select(now()))
+        for outcome in fresh:
+            record = OutcomeRecord(tenant=tenant, prediction=outcome.prediction, predictor_id=predictor_id)
+            if outcome.case is not None and outcome.case in cases:
+                record.state, record.number, record.misses = "repeated", 0, 0
+            else:
+                cases.add(outcome.case)
+                counted.append(outcome)
+                number, misses = number + 1, misses + outcome.missed
+                record.state, record.number, record.misses, record.case_hash = "counted", number, misses, outcome.case
+                record.size, record.size_promised = outcome.size or (None, None)
+            self._session.add(record)
+        monitor.reported += len(fresh)
+        coverage = coverage_seen(monitor, levels.alpha).update_many([outcome.missed for outcome in counted])
+        by_size = sizes_seen(monitor).update_many(*size_columns([outcome.size for outcome in counted]))
+        take_over(self._session, monitor, levels, coverage, by_size)
+        sizes = [outcome.size[0] for outcome in counted if outcome.size is not None]
+        monitor.sizes, monitor.size_total = monitor.sizes + len(sizes), monitor.size_total + sum(sizes)
         self._session.flush()
-        return len(fresh)
+        return len(counted)
+
+    def count_issued(self, tenant: str, predictor_id: str, sets: int) -> None:
+        monitor = locked_monitor(self._session, tenant, predictor_id)
+        monitor.issued += sets
+        self._session.flush()
 
     def monitor(self, tenant: str, predictor_id: str) -> Monitor:
         found = self._session.get(Monitor, (tenant, predictor_id))
-        return found or Monitor(
-            tenant=tenant, predictor_id=predictor_id, outcomes=0, misses=0, log_peak=0.0, contradicted_at=None
-        )
+        return found or new_monitor(tenant, predictor_id)
 
     def path(self, tenant: str, predictor_id: str, points: int) -> list[tuple[int, int]]:
         """(outcomes, misses) over time, thinned to about that many points."""
@@ -52,7 +78,7 @@ class Outcomes:
         record = OutcomeRecord
         chosen = (
             select(record.number, record.misses)
-            .where(record.tenant == tenant, record.predictor_id == predictor_id)
+            .where(record.tenant == tenant, record.predictor_id == predictor_id, record.number > 0)
             .where((record.number % step == 0) | (record.number == last))
             .order_by(record.number)
         )
@@ -68,12 +94,23 @@ class Outcomes:
         chosen = select(Monitor.predictor_id).where(Monitor.tenant == tenant, Monitor.contradicted_at.is_not(None))
         return set(self._session.scalars(chosen))
 
-    def _locked(self, tenant: str, predictor_id: str) -> Monitor:
-        """The monitor's row, locked until the commit: outcomes are counted one request at a time."""
-        key = (tenant, predictor_id)
-        found = self._session.get(Monitor, key, with_for_update=True)
-        if found is None:
-            found = Monitor(tenant=tenant, predictor_id=predictor_id, outcomes=0, misses=0, log_peak=0.0)
-            self._session.add(found)
-            self._session.flush()
-        return found
+    def _fresh(self, tenant: str, reported: Sequence[Reported]) -> list[Reported]:
+        """Those whose prediction was not reported before, the first of each."""
+        given = {outcome.prediction: outcome for outcome in reversed(reported)}
+        record = OutcomeRecord
+        known = set(
+            self._session.scalars(
+                select(record.prediction).where(record.tenant == tenant, record.prediction.in_(given))
+            )
+        )
+        return [
+            outcome for outcome in reported if outcome is given[outcome.prediction] and outcome.prediction not in known
+        ]
+
+    def _known_cases(self, tenant: str, predictor_id: str, fresh: Sequence[Reported]) -> set[str | None]:
+        named = {outcome.case for outcome in fresh if outcome.case is not None}
+        record = OutcomeRecord
+        chosen = select(record.case_hash).where(
+            record.tenant == tenant, record.predictor_id == predictor_id, record.case_hash.in_(named)
+        )
+        return set(self._session.scalars(chosen)) if named else set()

@@ -2,34 +2,15 @@
 
 from typing import Any, get_args
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, Double, Index, MetaData, String, Text, UniqueConstraint
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import BigInteger, CheckConstraint, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
 
 from certiset.core.resources import CalibrationStatus
 from certiset.core.store.clock import now
+from certiset.core.store.record_base import Id as _Id
+from certiset.core.store.record_base import Record
 
 STATUSES: tuple[CalibrationStatus, ...] = get_args(CalibrationStatus)
-
-_Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
-_Id = String(64)
-
-
-class Record(DeclarativeBase):
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map = {  # noqa: RUF012 (SQLAlchemy's own convention)
-        float: Double,
-        dict[str, Any]: _Json,
-        list[int]: _Json,
-        list[str]: _Json,
-    }
 
 
 class ApiKey(Record):
@@ -62,6 +43,8 @@ class Tenant(Record):
     """by name, where they differ from the settings; 0: no limit"""
     erasing_since: Mapped[float | None]
     """from then on nothing is added"""
+    row_key: Mapped[str | None] = mapped_column(_Id)
+    """the artifact with the key of its row hashes: whoever has only the database cannot try rows out"""
 
 
 class Dataset(Record):
@@ -104,6 +87,9 @@ class ModelRecord(Record):
     """all weights in a safetensors file"""
     bytes: Mapped[int] = mapped_column(BigInteger)
     """of the artifact"""
+    rows: Mapped[str | None] = mapped_column(String(20))
+    """proved or one_by_one; None: not judged since this is known"""
+    rows_reason: Mapped[str | None] = mapped_column(String(200))
     created_at: Mapped[float] = mapped_column(default=now())
 
 
@@ -212,19 +198,31 @@ class CertificateRecord(Record):
 
 
 class OutcomeRecord(Record):
-    """A counted outcome: its prediction's number, so that it counts once, and the misses so far."""
+    """An outcome: its prediction's number and its case, so that it counts once, and the misses so far."""
 
     __tablename__ = "outcomes"
-    __table_args__ = (Index(None, "tenant", "predictor_id", "number"),)
+    __table_args__ = (
+        Index(None, "tenant", "predictor_id", "number"),
+        Index(None, "tenant", "predictor_id", "case_hash", unique=True),
+        CheckConstraint("(state = 'counted') = (number > 0)", name="state"),
+    )
 
     tenant: Mapped[str] = mapped_column(_Id, primary_key=True)
     prediction: Mapped[str] = mapped_column(_Id, primary_key=True)
     """the random number in the prediction's id"""
     predictor_id: Mapped[str] = mapped_column(_Id)
+    state: Mapped[str] = mapped_column(String(10), default="counted")
+    """counted; repeated: another of the same case counts; annulled: its truth was wrong"""
     number: Mapped[int] = mapped_column(BigInteger)
-    """counts the outcomes of a predictor from 1"""
+    """counts the outcomes of a predictor from 1, without gaps; 0 for one that does not count"""
     misses: Mapped[int] = mapped_column(BigInteger)
     """among the outcomes so far, this one included"""
+    case_hash: Mapped[str | None] = mapped_column(String(16))
+    """of the case, or of the input, that counts once"""
+    size: Mapped[float | None]
+    """of its set, as a share of the certificate's cap"""
+    size_promised: Mapped[float | None]
+    """the mean that was certified for it, likewise"""
     created_at: Mapped[float] = mapped_column(default=now())
 
 
@@ -240,6 +238,18 @@ class Monitor(Record):
     log_peak: Mapped[float] = mapped_column(default=0.0)
     """logarithm of the largest capital so far"""
     contradicted_at: Mapped[float | None]
+    """by misses, or by sizes"""
+    issued: Mapped[int] = mapped_column(BigInteger, default=0)
+    """sets that were served, replays apart; counted since revision 0009"""
+    reported: Mapped[int] = mapped_column(BigInteger, default=0)
+    """predictions whose outcome was reported since then, whether it counts or not"""
+    sizes: Mapped[int] = mapped_column(BigInteger, default=0)
+    """sets whose size was watched"""
+    size_total: Mapped[float] = mapped_column(default=0.0)
+    """sum of their sizes, as shares of the cap"""
+    size_log_capitals: Mapped[list[float] | None]
+    """of each stake of the bet against the certified size"""
+    size_log_peak: Mapped[float] = mapped_column(default=0.0)
 
 
 class AuditRecord(Record):

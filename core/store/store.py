@@ -1,18 +1,20 @@
 """The whole store behind one name: a transaction with all repositories, and the artifact files."""
 
 import copy
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from certiset.core.scratch import scratch_file
 from certiset.core.settings import Settings
 from certiset.core.store.artifacts import Artifacts
+from certiset.core.store.attempts import Attempts
 from certiset.core.store.audit import SERVICE, Actor, AuditLog
 from certiset.core.store.calibrations import Calibrations
 from certiset.core.store.certificates import Certificates
+from certiset.core.store.corrections import Corrections
 from certiset.core.store.database import Database
 from certiset.core.store.datasets import Datasets
 from certiset.core.store.keys import ApiKeys
@@ -38,14 +40,16 @@ class Transaction:
         self.datasets = Datasets(session)
         self.models = Models(session)
         self.calibrations = Calibrations(session)
-        self.leases = Leases(session, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
+        self.leases = Leases(session, self.audit, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
         self.tenants = Tenants(session, settings)
         self.tenant_records = TenantRecords(session)
         self.turns = Turns(session, settings, self.leases, self.tenants)
         self.reports = Reports(session)
         self.predictors = Predictors(session)
         self.certificates = Certificates(session)
+        self.attempts = Attempts(session)
         self.outcomes = Outcomes(session)
+        self.corrections = Corrections(session)
         self.statistics = Statistics(session)
 
 
@@ -89,12 +93,17 @@ class Store:
             yield Transaction(session, self.settings, self.actor)
 
     @contextmanager
-    def scratch_file(self) -> Iterator[Path]:
-        """An empty file on the deployment's disk, for as long as the block lasts."""
-        folder = self.settings.home / "uploads"
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-") as file:
-            yield Path(file.name)
+    def local_file(self, artifact: str) -> Iterator[Path]:
+        """A stored file, checked, as a file of this machine: a copy, while the block lasts, if the store is elsewhere.
+
+        However large it is, it is never in memory as a whole.
+        """
+        file = self.artifacts.local_file(artifact)
+        if file is not None:
+            yield file
+            return
+        with scratch_file(self.settings.scratch, self.artifacts.pieces(artifact)) as copied:
+            yield copied
 
     def close(self) -> None:
         self.database.close()

@@ -7,7 +7,9 @@ from sqlalchemy import delete, inspect, select
 from sqlalchemy.orm import Session
 
 from certiset.core.resources import FINISHED
+from certiset.core.store.account_records import AttemptRecord, RowSketchRecord, SharedRows
 from certiset.core.store.clock import now
+from certiset.core.store.record_base import Record
 from certiset.core.store.records import (
     ApiKey,
     AuditRecord,
@@ -18,7 +20,6 @@ from certiset.core.store.records import (
     Monitor,
     OutcomeRecord,
     PredictorRecord,
-    Record,
     ReportRecord,
     Tenant,
 )
@@ -29,6 +30,9 @@ _OWNED: dict[str, Any] = {
     "calibrations": Calibration,
     "predictors": PredictorRecord,
     "certificates": CertificateRecord,
+    "attempts": AttemptRecord,
+    "row_sketches": RowSketchRecord,
+    "shared_rows": SharedRows,
     "outcomes": OutcomeRecord,
     "monitors": Monitor,
     "keys": ApiKey,
@@ -36,7 +40,7 @@ _OWNED: dict[str, Any] = {
 _EXPORTED: dict[str, Any] = {**_OWNED, "audit": AuditRecord}
 """the audit log removes its rows itself: its database refuses others"""
 TABLES = (*_EXPORTED, "reports")
-_SECRET = {"digest": ApiKey, "lease_owner": Calibration}
+_SECRET = {"digest": ApiKey, "lease_owner": Calibration, "hashes": RowSketchRecord, "total": RowSketchRecord}
 """columns that leave no database"""
 _AT_ONCE = 500
 
@@ -65,8 +69,9 @@ class TenantRecords:
             select(PredictorRecord.artifact).where(PredictorRecord.tenant == tenant, live),
             select(Calibration.dataset_artifact).where(Calibration.tenant == tenant, active),
             select(Calibration.model_artifact).where(Calibration.tenant == tenant, active),
+            select(Tenant.row_key).where(Tenant.name == tenant, Tenant.row_key.is_not(None)),
         )
-        return {name for one in chosen for name in self._session.scalars(one)}
+        return {str(name) for one in chosen for name in self._session.scalars(one)}
 
     def unfinished(self, tenant: str) -> list[str]:
         """Its calibrations that wait, or that a worker still holds; one whose worker has gone may be removed."""

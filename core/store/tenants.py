@@ -48,6 +48,17 @@ class Tenants:
         record.quotas = {key: value for key, value in merged.items() if value is not None}
         return Amounts.allowed(self._settings, record.quotas)
 
+    def row_key(self, name: str) -> str | None:
+        found = self._session.get(TenantRecord, name)
+        return None if found is None else found.row_key
+
+    def set_row_key(self, name: str, artifact: str, *, instead_of: str | None) -> str:
+        """The key that is used from now on, which is another one if somebody was quicker."""
+        record = self.lock(name)
+        if record.row_key is None or record.row_key == instead_of:
+            record.row_key = artifact
+        return record.row_key
+
     def begin_erasing(self, name: str) -> None:
         """From now on nothing is added."""
         self.lock(name)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from certiset.core.certificate.rounding import promise, risk
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View, print_json
@@ -14,6 +15,9 @@ _EXAMPLES = f"""examples:
   certiset certificates show cert-1f0c...
   certiset certificates download cert-1f0c... -o certificate.json
   certiset certificates verify cert-1f0c...
+  certiset certificates attestation cert-1f0c... -o attestation.json
+  certiset certificates status cert-1f0c... -o status.json
+  certiset certificates keys > keys.txt
 
 {EXIT_CODES}; verify: 1 the certificate does not hold
 """
@@ -40,21 +44,57 @@ def register(subparsers: Any) -> None:
     download = add_action(actions, "download", "write it to a file, for 'certiset verify'", _download)
     download.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     verify = add_action(actions, "verify", "have the server recompute its promises and check its signature", _verify)
-    for child in (download, verify):
+    attestation = add_action(actions, "attestation", "write it to a file as a signed in-toto statement", _attestation)
+    attestation.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    status = add_action(actions, "status", "whether it is in force, contradicted or withdrawn", _status)
+    status.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write the signed statement")
+    add_action(actions, "keys", "print the public keys that sign, and have signed, certificates there", _keys)
+    for child in (download, verify, attestation, status):
         child.add_argument("id", metavar="ID", help="the certificate's id")
 
 
 def _download(options: argparse.Namespace, client: Client) -> int:
-    content = client.certificates.download(options.id)
-    try:
-        options.output.write_bytes(content)
-    except OSError as error:
-        raise CommandError(f"{options.output} cannot be written: {error.strerror}.") from None
+    check = f"check it with: certiset verify {options.output} --key KEY"
+    return _save(options, client.certificates.download(options.id), f"{options.id} is in {options.output}; {check}")
+
+
+def _attestation(options: argparse.Namespace, client: Client) -> int:
+    said = f"The attestation of {options.id} is in {options.output}."
+    return _save(options, client.certificates.attestation(options.id), said)
+
+
+def _status(options: argparse.Namespace, client: Client) -> int:
+    content = client.certificates.signed_status(options.id)
+    if options.output is not None:
+        _write(options.output, content)
+    word = client.certificates.read_status(content)
     if options.json:
-        print_json({"id": options.id, "file": str(options.output), "bytes": len(content)})
+        print_json(word.model_dump())
     else:
-        print(f"{options.id} is in {options.output}; check it with: certiset verify {options.output}")
+        print(f"{word.certificate_id}  {word.status}  at {word.at}: {word.misses} misses of {word.outcomes} outcomes")
     return 0
+
+
+def _keys(options: argparse.Namespace, client: Client) -> int:
+    keys = client.certificates.keys()
+    if options.json:
+        print_json({"items": [key.model_dump() for key in keys]})
+    else:
+        print("\n".join(f"# {key.id}, {key.status}\n{key.public_key}" for key in keys))
+    return 0
+
+
+def _save(options: argparse.Namespace, content: bytes, said: str) -> int:
+    _write(options.output, content)
+    print_json({"id": options.id, "file": str(options.output), "bytes": len(content)}) if options.json else print(said)
+    return 0
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def _verify(options: argparse.Namespace, client: Client) -> int:
@@ -75,23 +115,30 @@ def _verify(options: argparse.Namespace, client: Client) -> int:
 
 def _line(certificate: Certificate) -> str:
     coverage = certificate.coverage
-    promise = f"{100 * (1 - coverage.alpha):g} % by {coverage.bound} with n = {coverage.n}"
-    return f"{certificate.id}  {certificate.predictor_id}  {promise}  {certificate.issued_at}"
+    promised = f"{promise(coverage.alpha)} by {coverage.bound} with n = {coverage.n}"
+    return f"{certificate.id}  {certificate.predictor_id}  {promised}  {certificate.issued_at}"
 
 
 def _text(certificate: Certificate) -> str:
     coverage, size = certificate.coverage, certificate.efficiency
     budget = f" of {coverage.kl_budget:.4g}" if coverage.kl_budget is not None else ""
-    lines = [certificate.id, certificate.statement, "", "This holds if:"]
+    lines = [certificate.id, certificate.statement, ""]
+    lines += [f"Caveat: {caveat.message}" for caveat in certificate.caveats]
+    lines += [certificate.account.statement] if certificate.account is not None else []
+    lines += ["This holds if:"]
     lines += [f"  {assumption}" for assumption in certificate.assumptions]
     lines += [
         "",
-        f"coverage    at least {1 - coverage.alpha:.4g}, except with probability {coverage.delta:g} ({coverage.bound},",
-        f"            {coverage.guarantee}, n = {coverage.n}, k = {coverage.k}, KL {coverage.kl:.4g}{budget} nats)",
+        f"coverage    at least {promise(coverage.alpha)}, except with probability {risk(coverage.delta)}",
+        f"            ({coverage.bound}, {coverage.guarantee}, n = {coverage.n}, k = {coverage.k},",
+        f"            KL {coverage.kl:.4g}{budget} nats)",
         f"size        {size.empirical:.4g} on the calibration data, in {size.measure}",
     ]
-    if size.upper_bound is not None:
-        lines.append(f"            at most {size.upper_bound:.4g}, except with probability {size.gamma:g}")
+    if certificate.size_statement is not None:
+        lines.append(f"            {certificate.size_statement}")
+    elif size.upper_bound is not None:
+        cut = "" if size.measure == "labels" else f" (sizes above {size.cap:.4g} count as {size.cap:.4g})"
+        lines.append(f"            at most {size.upper_bound:.4g}{cut}, except with probability {size.gamma:g}")
     lines += [f"predictor   {certificate.predictor_id}", f"issued      {certificate.issued_at}"]
     return "\n".join(lines)
 

@@ -22,7 +22,8 @@ COMMANDS = {
     "predictors": "list and delete what is served",
     "certificates": "list, show, download and verify certificates",
     "usage": "what your tenant has, and may have",
-    "verify": "check a certificate offline, from its own numbers",
+    "verify": "check a certificate offline, by its own numbers and its signature",
+    "audit": "recompute a certificate from the data, the model and the predictor",
     "budget": "KL budgets and usable ranks for a calibration size",
     "api": "serve HTTP in the foreground",
     "worker": "run calibrations in the foreground",
@@ -45,7 +46,7 @@ _EXAMPLES = """examples:
 'certiset COMMAND --help' shows examples for each command.
 
 exit codes: 0 done, 1 the requested fit or check failed, 2 bad input or refused by the server, 3 the server
-cannot be reached, 130 Ctrl-C
+cannot be reached (verify: nobody that you named has signed), 130 Ctrl-C
 """
 
 

@@ -38,16 +38,24 @@ def register(subparsers: Any) -> None:
         "--target", default="y", help="column that is not an input, or several, comma-separated (default y, if present)"
     )
     parser.add_argument("--member", type=int, metavar="M", help="replay this member instead of drawing one")
+    parser.add_argument(
+        "--case",
+        metavar="NAME",
+        help="your name for the case: its outcome counts once, and it has the same member again",
+    )
     add_connection(parser)
     parser.set_defaults(run=connected(_predict))
 
 
 def _predict(options: argparse.Namespace, client: Client) -> int:
     if options.x is not None:
-        one = client.predict_set(options.predictor, _numbers(options.x), member=options.member)
+        one = client.predict_set(options.predictor, _numbers(options.x), member=options.member, cases=options.case)
         print_json(one.to_json()) if options.json else print(_line(one))
         return 0
-    many = client.predict_set(options.predictor, _rows(options.file, options.target), member=options.member)
+    about = client.certificates.get(client.predictors.get(options.predictor).certificate_id)
+    columns = (about.document.get("data") or {}).get("columns")
+    rows = _rows(options.file, options.target, columns)
+    many = client.predict_set(options.predictor, rows, member=options.member, cases=options.case)
     if options.json:
         print_json(many.to_json())
     else:
@@ -67,9 +75,10 @@ def _numbers(text: str) -> list[float]:
         raise CommandError(f"--x must be comma-separated numbers, not {text!r}.") from None
 
 
-def _rows(file: Path, target: str) -> NDArray[Any]:
+def _rows(file: Path, target: str, columns: list[str] | None) -> NDArray[Any]:
+    """Of a table the columns that the predictor knows, in their order."""
     try:
-        x = read_inputs(file, target)
+        x = read_inputs(file, target, columns=columns)
     except FileKindError:
         raise
     except DataError as error:

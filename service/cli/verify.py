@@ -1,67 +1,114 @@
-"""``certiset verify``: whether a certificate's promises follow from its numbers; needs no network, data or model."""
+"""``certiset verify``: whether a certificate's promises hold and who has signed them; no network, data or model."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
 
-from certiset.auditing import is_public_key, read_certificate
+from certiset import auditing
 from certiset.core.certificate import Certificate, Verification
-from certiset.core.certificate.signing import signed_by
+from certiset.core.certificate.public_keys import is_public_key, key_id, read_keys
 from certiset.service.cli.errors import CommandError
 
+DOES_NOT_HOLD = 1
+NOT_SIGNED_BY_THEM = 3
+_LARGEST_KEYS = 2**20
 _EXAMPLES = """examples:
-  certiset verify certificate.json
   certiset verify certificate.json --key 4blyrv/f4+hg+4lKutlPMM55+ZJnBnUf/0fO3EcYGAI=
-  certiset verify predictor.json --json
+  certiset verify certificate.json --keys keys.json
+  certiset verify saved-predictor/ --keys keys.txt --json
 
-exit codes: 0 every check passed, 1 some check failed, 2 the file is not a certificate
+exit codes: 0 the numbers hold, and a key that you named has signed them; 1 they do not hold; 2 the file is not a
+certificate; 3 the numbers hold, but nobody that you named has signed them
 """
 
 
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "verify",
-        description="Recomputes every promise of a certificate from the numbers that it states, and checks its "
-        "signature if there is one; only --key tells who issued it. FILE is a certificate, or the "
-        "predictor.json of a saved predictor.",
+        description="Recomputes every promise of a certificate from the numbers that it states, and checks who has "
+        "signed it. Numbers alone prove nothing, since anybody can compute them: name the keys that you trust. FILE is "
+        "a certificate, or the folder of a saved predictor, whose tensors are then checked, too.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="the certificate, as JSON")
-    parser.add_argument(
-        "--key", metavar="KEY", help="the issuer's public key, in base64; only signatures by this key are accepted"
-    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the certificate, as JSON, or a saved predictor")
+    add_keys(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def add_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--key",
+        action="append",
+        metavar="KEY",
+        help="the issuer's public key, in base64, as you have it from the issuer; may be given more than once",
+    )
+    parser.add_argument(
+        "--keys",
+        type=Path,
+        metavar="FILE",
+        help="a file of such keys: one per line, or what GET /certificates/keys answers",
+    )
+
+
+def named_keys(options: argparse.Namespace) -> list[str] | None:
+    """The keys that the reader trusts; None if none were named."""
+    if options.key is None and options.keys is None:
+        return None
+    if not all(map(is_public_key, options.key or ())):
+        raise CommandError("--key must be an Ed25519 public key: 32 bytes, in base64.")
+    if options.keys is None:
+        return list(options.key)
     try:
-        certificate = read_certificate(options.file)
+        if options.keys.stat().st_size > _LARGEST_KEYS:
+            raise CommandError(f"{options.keys} is too large for a file of keys.")
+        content = options.keys.read_bytes()
+    except OSError as error:
+        raise CommandError(f"{options.keys} cannot be read: {error.strerror}.") from None
+    return [*(options.key or ()), *read_keys(content, str(options.keys))]
+
+
+def run(options: argparse.Namespace) -> int:
+    keys = named_keys(options)
+    try:
+        certificate, beside = auditing.read(options.file)
     except OSError as error:
         raise CommandError(f"{options.file} cannot be read: {error.strerror}.") from None
-    if options.key is not None and not is_public_key(options.key):
-        raise CommandError("--key must be an Ed25519 public key: 32 bytes, in base64.")
-    found = certificate.verify(options.key)
+    found = certificate.verify(keys).beside(beside)
     if options.json:
         print(json.dumps({"id": certificate.id, **found.to_json()}, indent=2))
     else:
-        print(_sentences(certificate, found, trusted=options.key is not None))
-    return 0 if found.valid else 1
+        print(_sentences(certificate, found))
+    if not found.holds:
+        return DOES_NOT_HOLD
+    return 0 if found.trusted else NOT_SIGNED_BY_THEM
 
 
-def _sentences(certificate: Certificate, found: Verification, *, trusted: bool) -> str:
-    lines = [certificate.id, certificate.statement, ""]
+def _sentences(certificate: Certificate, found: Verification) -> str:
+    said = [certificate.statement, certificate.size_statement, certificate.account and certificate.account.statement]
+    lines = [certificate.id, *(sentence for sentence in said if sentence)]
+    lines += [f"Caveat: {caveat.message}" for caveat in certificate.caveats]
+    lines.append("")
     lines += [f"  {'ok    ' if check.ok else 'FAILED'}  {check.name}" for check in found.checks]
     lines += [
         f"          {check.name}: expected {check.expected}, found {check.found}"
         for check in found.checks
         if not check.ok
     ]
-    passed = "All checks passed."
-    signer = signed_by(certificate)
-    if not trusted and signer is not None:
-        passed += f"\nIt is signed by the key {signer}; use --key to check the issuer."
-    verdict = passed if found.valid else "This certificate does not hold: do not rely on it."
-    return "\n".join([*lines, "", verdict])
+    return "\n".join([*lines, "", _verdict(found)])
+
+
+def _verdict(found: Verification) -> str:
+    if not found.holds:
+        return "This certificate does not hold: do not rely on it."
+    if found.trusted:
+        assert found.signed_by is not None
+        key = key_id(found.signed_by)
+        return f"All checks passed: the numbers hold, and the key {key}, which you trust, has signed them."
+    if found.signed_by is None:
+        who = "It bears no signature, so that anybody may have written it."
+    else:
+        who = f"It is signed by the key {found.signed_by}: compare that with the key that the issuer gave you."
+    return f"The numbers hold, but nobody that you named has signed them.\n{who}"

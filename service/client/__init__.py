@@ -1,12 +1,11 @@
 """A typed client of the HTTP service: ``from certiset import Client``. It needs neither torch nor the store."""
 
+from certiset.core.monitor_resources import Monitor, OutcomesCounted
 from certiset.core.resources import (
     AuditEntry,
     Calibration,
     Dataset,
     Model,
-    Monitor,
-    OutcomesCounted,
     Predictor,
     Progress,
     Promise,

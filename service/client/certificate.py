@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import model_validator
 
-from certiset.core.certificate.content import Coverage, Efficiency
-from certiset.core.resources import Resource
+from certiset.core.certificate.content import Account, Caveat, Coverage, Efficiency
+from certiset.core.resource_base import Resource
 
 
 class Certificate(Resource):
@@ -15,9 +15,15 @@ class Certificate(Resource):
     statement: str
     """the promise, in one sentence"""
     assumptions: tuple[str, ...]
+    size_statement: str | None = None
+    """what is promised about the size, in one sentence"""
+    caveats: tuple[Caveat, ...] = ()
+    """what a reader should know before relying on the promise"""
+    account: Account | None = None
+    """which attempt on its rows it was; None where that is not known"""
     coverage: Coverage
     efficiency: Efficiency
-    signature: str | None
+    signature: str | None = None
     document: dict[str, Any]
     """all of it, as the server sent it"""
 

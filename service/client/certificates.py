@@ -1,8 +1,10 @@
 """Certificates: read, kept, checked."""
 
+import base64
+import json
 from collections.abc import Iterator
 
-from certiset.core.resources import PublicKey, Verification
+from certiset.core.resources import CertificateWord, PublicKey, Verification
 from certiset.service.client.certificate import Certificate
 from certiset.service.client.connection import Connection, part
 
@@ -45,6 +47,29 @@ class Certificates:
     def verify(self, id: str) -> Verification:
         """Has the server recompute the promises from the certificate's own numbers, and check its signature."""
         return self._connection.ask(Verification, "GET", f"/certificates/{part(id)}/verify")
+
+    def attestation(self, id: str) -> bytes:
+        """The certificate as an in-toto statement in a DSSE envelope, for tools that know nothing of certiset."""
+        return self._connection.send("GET", f"/certificates/{part(id)}/attestation").content
+
+    def signed_status(self, id: str) -> bytes:
+        """Whether it is in force, dated and signed, in a DSSE envelope: for a reader who is offline later."""
+        return self._connection.send("GET", f"/certificates/{part(id)}/status").content
+
+    def status(self, id: str) -> CertificateWord:
+        """What the signed status says."""
+        return self.read_status(self.signed_status(id))
+
+    @staticmethod
+    def read_status(envelope: bytes) -> CertificateWord:
+        """What an envelope with a status says; who signed it is not checked."""
+        statement = base64.b64decode(json.loads(envelope)["payload"])
+        return CertificateWord.model_validate(json.loads(statement)["predicate"])
+
+    def keys(self) -> tuple[PublicKey, ...]:
+        """All keys whose certificates are trusted there, the current one first."""
+        items = self._connection.send("GET", "/certificates/keys").json()["items"]
+        return tuple(PublicKey.model_validate(item) for item in items)
 
     def key(self) -> PublicKey:
         """The key whose signature certificates issued there bear."""

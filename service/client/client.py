@@ -14,7 +14,7 @@ from certiset.service.client.datasets import Datasets
 from certiset.service.client.defaults import default_key, default_url
 from certiset.service.client.models import Models
 from certiset.service.client.outcomes import Outcomes
-from certiset.service.client.predict import predict
+from certiset.service.client.predict import Cases, predict
 from certiset.service.client.predictions import Prediction, Predictions
 from certiset.service.client.predictors import Predictors
 
@@ -57,18 +57,27 @@ class Client:
         return self._connection.url
 
     @overload
-    def predict_set(self, predictor: str, x: Sequence[Sequence[Any]], *, member: int | None = None) -> Predictions: ...
+    def predict_set(
+        self, predictor: str, x: Sequence[Sequence[Any]], *, member: int | None = None, cases: Cases = None
+    ) -> Predictions: ...
     @overload
-    def predict_set(self, predictor: str, x: float | Sequence[float], *, member: int | None = None) -> Prediction: ...
+    def predict_set(
+        self, predictor: str, x: float | Sequence[float], *, member: int | None = None, cases: Cases = None
+    ) -> Prediction: ...
     @overload
-    def predict_set(self, predictor: str, x: NDArray[Any], *, member: int | None = None) -> Any: ...
+    def predict_set(
+        self, predictor: str, x: NDArray[Any], *, member: int | None = None, cases: Cases = None
+    ) -> Any: ...
 
-    def predict_set(self, predictor: str, x: Any, *, member: int | None = None) -> Prediction | Predictions:
+    def predict_set(
+        self, predictor: str, x: Any, *, member: int | None = None, cases: Cases = None
+    ) -> Prediction | Predictions:
         """The set for one input, if x is flat, or for each row of x, if it is deeper; an image of one is flattened.
 
         Each row is served by a member drawn for it, or by ``member``, which replays a set for an audit.
+        ``cases`` names the case of all rows, or of each: its outcome counts once, and it has the same member again.
         """
-        return predict(self._connection, predictor, x, member)
+        return predict(self._connection, predictor, x, member, cases)
 
     def usage(self) -> Usage:
         """What the key's tenant has of everything that is limited, and the limits."""

@@ -1,14 +1,18 @@
 """Requests: sent, sent again where that is safe, and their refusals turned into errors."""
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
 
-from certiset.core.resources import Problem, Resource
+from certiset.core.resource_base import Resource
+from certiset.core.resources import Problem
 from certiset.service.client.errors import ApiError, ClientError, UnreachableError
 
 R = TypeVar("R", bound=Resource)
@@ -84,6 +88,21 @@ class Connection:
                 response.read()
             raise_refusal(response)
             yield response
+
+    def save(self, path: str, file: Path) -> None:
+        """Writes an answer to a file as it arrives; what is broken off leaves nothing behind."""
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "wb") as target, self.explained(), self._http.stream("GET", path) as response:
+                if response.is_error:
+                    response.read()
+                raise_refusal(response)
+                for piece in response.iter_bytes():
+                    target.write(piece)
+            Path(name).replace(file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
 
     @contextmanager
     def explained(self) -> Iterator[None]:

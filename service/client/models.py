@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from safetensors.numpy import save
 
 from certiset.core.resources import Model
 from certiset.service.client.connection import Connection, part
@@ -49,12 +50,4 @@ class Models:
 
 
 def _packed(weights: Mapping[str, ArrayLike]) -> bytes:
-    try:
-        from safetensors.numpy import save  # noqa: PLC0415 (a plain installation goes without it)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "Weights given as arrays need the package safetensors: pip install 'certiset[fit]', "
-            "or give a .safetensors file.",
-            name=error.name,
-        ) from None
     return save({name: np.ascontiguousarray(array) for name, array in weights.items()})

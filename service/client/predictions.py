@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import ConfigDict, model_validator
 
-from certiset.core.resources import Promise, Resource
+from certiset.core.resource_base import Resource
+from certiset.core.resources import Promise
 from certiset.service.client.errors import ClientError
 
 if TYPE_CHECKING:

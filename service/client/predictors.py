@@ -1,9 +1,12 @@
 """What is served."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
-from certiset.core.resources import Monitor, Predictor
+from certiset.core.monitor_resources import Monitor
+from certiset.core.resources import Predictor
 from certiset.service.client.connection import Connection, part
 
 
@@ -25,6 +28,10 @@ class Predictors:
     def delete(self, id: str) -> None:
         """Ends its serving; the certificate stays readable, marked as withdrawn."""
         self._connection.send("DELETE", f"/predictors/{part(id)}", again=False)
+
+    def download(self, id: str, file: str | os.PathLike[str]) -> None:
+        """Writes the file with model and members, whose SHA-256 stands on the certificate; whole, or not at all."""
+        self._connection.save(f"/predictors/{part(id)}/file", Path(file))
 
     def monitor(self, id: str) -> Monitor:
         """How its sets have done, by the outcomes that were reported."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 from urllib.parse import quote
 
+from certiset.core.certificate.rounding import at_most
 from certiset.service.client import Certificate, Prediction, Progress
 from certiset.service.demo.workflow import DemoResult, Fit
 from certiset.service.progress_bar import LiveLine, bar
@@ -58,7 +59,7 @@ def table_text(results: Sequence[DemoResult]) -> str:
 
 
 def _cells(result: DemoResult) -> tuple[str, ...]:
-    certified = "none" if result.certified_size is None else f"at most {result.certified_size:.3f}"
+    certified = "none" if result.certified_size is None else f"at most {at_most(result.certified_size)}"
     return (
         result.problem,
         result.method,

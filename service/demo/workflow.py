@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from certiset.core.certificate.rounding import promised_share
 from certiset.core.errors import CertisetError
 from certiset.service.client import Calibration, Certificate, Client, Predictions, Progress
 from certiset.service.demo.problem import DemoProblem
@@ -84,8 +85,8 @@ def measure(client: Client, fit: Fit, certificate: Certificate) -> DemoResult:
     return DemoResult(
         problem=fit.problem.name,
         method=fit.method,
-        promised_coverage=1 - certificate.coverage.alpha,
-        confidence=1 - certificate.coverage.delta,
+        promised_coverage=promised_share(certificate.coverage.alpha),
+        confidence=promised_share(certificate.coverage.delta),
         measured_coverage=float(covered.mean()),
         standard_error=float(covered.std() / np.sqrt(len(covered))),
         mean_size=float(served.size.mean()),

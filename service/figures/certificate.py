@@ -4,6 +4,7 @@ import numpy as np
 
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.guarantees import guarantee_of
+from certiset.core.certificate.rounding import promise
 from certiset.service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
 
 _POINTS = 200
@@ -20,7 +21,7 @@ def budget_figure(certificate: Certificate) -> str:
     useful = budgets >= 0
     top = float(budgets[useful].max()) if useful.any() else 1.0
     words = (
-        f"With {coverage.n} points a promise of {100 * (1 - coverage.alpha):.6g} % leaves "
+        f"With {coverage.n} points a promise of {promise(coverage.alpha)} leaves "
         f"{budgets[useful][-1]:.2g} nats at rank {ranks[useful][-1]} and {top:.3g} nats at rank 1. "
         if useful.any()
         else "No rank leaves a budget at this share of delta. "

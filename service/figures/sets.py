@@ -25,7 +25,9 @@ def size_figure(sets: PredictionSets, certificate: Certificate) -> str:
     else:
         edges = np.linspace(*extent(finite.tolist(), include=[0.0]), _BINS + 1)
     shares = np.histogram(finite, edges)[0] / max(len(sizes), 1)
-    certified = f" The mean is certified to be at most {rounded_up(upper):g}." if upper is not None else ""
+    certified = (
+        f" The mean is certified to be at most {rounded_up(upper):g}{_cut(certificate)}." if upper is not None else ""
+    )
     boundless = f" {len(sizes) - finite.size} sets are unbounded." if finite.size < len(sizes) else ""
     plot = Plot(
         "Sizes of sets",
@@ -61,6 +63,14 @@ def band_figure(grid: NDArray[Any], lower: Reals, upper: Reals, x: NDArray[Any],
     plot.points(x[inside].tolist(), y[inside].tolist(), GREY, "inside", radius=2)
     plot.points(x[~inside].tolist(), y[~inside].tolist(), ORANGE, "outside", radius=2.5)
     return plot.svg()
+
+
+def _cut(certificate: Certificate) -> str:
+    """What a certified mean of widths or volumes leaves out; a number of labels is never cut."""
+    cap, bound = certificate.efficiency.cap, certificate.efficiency.bound
+    if cap is None or bound == "exact" or certificate.efficiency.measure == "labels":
+        return ""
+    return f", where sizes above {rounded_up(cap):g} count as {rounded_up(cap):g}"
 
 
 def rounded_up(value: float) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI
 
 from certiset.core.kinds import load_kinds
+from certiset.core.scratch import remove_abandoned
 from certiset.core.settings import Settings
 from certiset.service.http import routes
 from certiset.service.http.access.requirements import AccessTable
@@ -20,7 +21,6 @@ from certiset.service.http.openapi import openapi_document
 from certiset.service.http.page_files import PageFiles
 from certiset.service.http.problems import add_handlers
 from certiset.service.http.request_log import RequestLog
-from certiset.service.http.routes.uploads import remove_abandoned
 from certiset.service.http.state import Service
 
 _BUSIEST = "predict_set"
@@ -35,7 +35,7 @@ def create_app(settings: Settings, further: Iterable[APIRouter] = ()) -> FastAPI
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.service = Service.open(settings)
-        remove_abandoned(settings.home / "uploads")
+        remove_abandoned(settings.scratch)
         # What is loaded by now stays; without it the collector's rare full rounds would hold a request up for long.
         gc.collect()
         gc.freeze()

@@ -15,7 +15,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from certiset.core.settings import Settings
-from certiset.service.http.problems import problem_response
+from certiset.service.http.problems import PROBLEM, REFUSED, code_of, problem_response
 
 IDLE_SECONDS = 30
 _LOOK_SECONDS = 1.0
@@ -76,6 +76,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self.received += len(body)
+        if self.cycle is not None and not self.cycle.body:
+            # Bytes added to no bytes are not copied, nor when they are handed on; uvicorn's array is, both times.
+            self.cycle.body = b""  # type: ignore[assignment]
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -102,6 +105,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is not None:
             # What the app still sends would follow on an answer that is complete.
             self.cycle.disconnected = True
+            self.cycle.scope["state"] |= {REFUSED: status, PROBLEM: code_of(status)}
             self.cycle.message_event.set()
         self.transport.close()
 

@@ -1,9 +1,13 @@
 """Counts and times for Prometheus, in a registry of the app's own."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from certiset.core.errors import CertisetError
+from certiset.core.sandbox import SandboxError
 from certiset.core.store import Store
 from certiset.service.http.store_metrics import StoreMetrics
 
@@ -57,8 +61,18 @@ class Metrics:
         self._refused.labels(reason).inc()
 
     def confined_process_died(self, purpose: str) -> None:
-        """One death more; ``purpose`` is one of the few words for which there are such processes, such as serving."""
+        """One death more; ``purpose`` is what such processes are for: graph, upload or body."""
         self._deaths.labels(purpose).inc()
+
+    @contextmanager
+    def counting_deaths(self, purpose: str) -> Iterator[None]:
+        """Counts the death of a confined process that ends the block, as itself or as the cause of another error."""
+        try:
+            yield
+        except CertisetError as error:
+            if isinstance(error, SandboxError) or isinstance(error.__cause__, SandboxError):
+                self.confined_process_died(purpose)
+            raise
 
     def text(self) -> bytes:
         """Everything, with what the database knows as of now."""

@@ -4,7 +4,9 @@ With the header ``Inference-Header-Content-Length`` a body is so many bytes of J
 """
 
 import json
+import math
 import struct
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,13 +14,16 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from certiset.core.errors import OptionError
+from certiset.service.http.exact_casts import cast_exactly
 from certiset.service.http.request_errors import body_error
 from certiset.service.serving.set_server import ServedSets
+from certiset.service.serving.slices import row_slices
 
 HEAD_LENGTH = "Inference-Header-Content-Length"
 NUMBERS_AT = ("inputs", 0, "data")
-_VALUES_AT_ONCE = 4096
-"""written while nobody else gets Python's lock"""
+_VALUES_AT_ONCE = 512
+"""written before others have their turn"""
+_RAW_AT_ONCE = 2**16
 _DTYPES = {
     "BOOL": np.dtype("?"),
     "UINT8": np.dtype("<u1"),
@@ -85,22 +90,32 @@ def _tensor(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes) -> NDA
             message = f"{len(raw)} bytes follow the JSON, and the shape needs {size * dtype.itemsize}."
             raise OptionError(message, field="inputs.0.parameters.binary_data_size")
         try:
-            return np.frombuffer(raw, dtype=dtype).reshape(given.shape)
+            array = np.frombuffer(raw, dtype=dtype).reshape(given.shape)
         except ValueError:
             raise OptionError("No array has that shape.", field="inputs.0.shape") from None
+        if given.datatype == "BOOL" and array.view(np.uint8).max(initial=0) > 1:
+            raise OptionError("BOOL has bytes of 0 and 1 alone.", field="inputs.0.parameters.binary_data_size")
+        return array
     try:
         array = numbers if numbers is not None else np.array(given.data if given.data is not None else [])
         if array.dtype.kind not in "biuf" or array.size != size:
             raise ValueError
-        with np.errstate(over="ignore", invalid="ignore"):
-            return array.astype(dtype).reshape(given.shape)
+        nested = array.ndim > 1 and array.shape != tuple(given.shape)
+        array = array.reshape(given.shape)
     except (ValueError, OverflowError, TypeError):
         raise OptionError(f"data must be {size} numbers, as the shape says.", field="inputs.0.data") from None
+    if nested:
+        raise OptionError("data must be one flat list, or nested as the shape says.", field="inputs.0.data")
+    return cast_exactly(array, dtype, given.datatype)
 
 
-def write_answer(asked: InferRequest, served: ServedSets) -> tuple[bytes, int]:
-    """The body, and how many bytes of it are JSON."""
-    arrays = served.columns()
+def write_answer(
+    asked: InferRequest, served: ServedSets, arrays: Mapping[str, NDArray[Any]], tail: list[bytes]
+) -> Iterator[bytes]:
+    """The JSON for the columns of what was served; the raw bytes of tensors, which follow it, are added to ``tail``.
+
+    Each part is written in a fraction of a millisecond.
+    """
     wanted = [output.name for output in asked.outputs] if asked.outputs else list(arrays)
     unknown = [name for name in wanted if name not in arrays]
     if unknown:
@@ -108,19 +123,17 @@ def write_answer(asked: InferRequest, served: ServedSets) -> tuple[bytes, int]:
     all_binary = bool(asked.parameters.get("binary_data_output"))
     binary = {o.name: bool(o.parameters.get("binary_data", all_binary)) for o in asked.outputs or []}
     certificate = json.loads(served.predictor.certificate_json)
-    parameters = {f"certificate_{key}": value for key, value in certificate.items()}
+    parameters = {f"certificate_{key}": value for key, value in certificate.items() if value is not None}
     head = {"model_name": served.predictor.id, "model_version": "1", "parameters": parameters}
-    parts, tail = [json.dumps(head | ({"id": asked.id} if asked.id else {}))[:-1] + ', "outputs": ['], []
+    yield (json.dumps(head | ({"id": asked.id} if asked.id else {}))[:-1] + ', "outputs": [').encode()
     for place, name in enumerate(wanted):
-        parts.append(", " if place else "")
+        if place:
+            yield b", "
         if binary.get(name, all_binary):
-            tensor, raw = _binary_output(name, arrays[name])
-            parts.append(json.dumps(tensor))
-            tail.append(raw)
+            yield from _binary_output(name, arrays[name], tail)
         else:
-            parts += _json_output(name, arrays[name])
-    content = "".join([*parts, "]}"]).encode()
-    return b"".join([content, *tail]), len(content)
+            yield from _json_output(name, arrays[name])
+    yield b"]}"
 
 
 def _described(name: str, array: NDArray[Any]) -> dict[str, Any]:
@@ -128,20 +141,28 @@ def _described(name: str, array: NDArray[Any]) -> dict[str, Any]:
     return {"name": name, "datatype": datatype, "shape": list(array.shape)}
 
 
-def _binary_output(name: str, array: NDArray[Any]) -> tuple[dict[str, Any], bytes]:
-    if array.dtype.kind == "S":
-        raw = b"".join(struct.pack("<I", len(value)) + value for value in array.tolist())
-    else:
-        raw = array.astype(array.dtype.newbyteorder("<")).tobytes()
-    return _described(name, array) | {"parameters": {"binary_data_size": len(raw)}}, raw
+def _binary_output(name: str, array: NDArray[Any], tail: list[bytes]) -> Iterator[bytes]:
+    length = 0
+    for part in row_slices(len(array), math.prod(array.shape[1:]), at_once=_VALUES_AT_ONCE, most=_RAW_AT_ONCE):
+        rows = array[part]
+        if array.dtype.kind == "S":
+            raw = b"".join(struct.pack("<I", len(value)) + value for value in rows.tolist())
+        else:
+            raw = rows.astype(array.dtype.newbyteorder("<")).tobytes()
+        tail.append(raw)
+        length += len(raw)
+        # Nothing for the JSON yet, which states the length.
+        yield b""
+    yield json.dumps(_described(name, array) | {"parameters": {"binary_data_size": length}}).encode()
 
 
-def _json_output(name: str, array: NDArray[Any]) -> list[str]:
-    """The tensor's JSON in parts: a single call for millions of values would hold Python's lock for seconds."""
-    flat, parts = array.reshape(-1), [json.dumps(_described(name, array))[:-1], ', "data": [']
+def _json_output(name: str, array: NDArray[Any]) -> Iterator[bytes]:
+    yield json.dumps(_described(name, array))[:-1].encode() + b', "data": ['
+    flat = array.reshape(-1)
     for start in range(0, len(flat), _VALUES_AT_ONCE):
-        parts.append((", " if start else "") + json.dumps(_values(flat[start : start + _VALUES_AT_ONCE]))[1:-1])
-    return [*parts, "]}"]
+        values = json.dumps(_values(flat[start : start + _VALUES_AT_ONCE]))[1:-1]
+        yield ((", " if start else "") + values).encode()
+    yield b"]}"
 
 
 def _values(flat: NDArray[Any]) -> list[Any]:

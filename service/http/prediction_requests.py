@@ -12,10 +12,15 @@ from pydantic_core import from_json
 from certiset.core.errors import DataError, OptionError
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.schemas.common import Strict
+from certiset.service.serving.case_hashes import LONGEST_CASE, Cases
 
 LONGEST_X = 50_000
 """servers take addresses of up to 64 KiB"""
 MOST_MEMBERS = 10_000
+CASES = (
+    "the caller's name for the case of all rows, or of each: its outcome counts once, and it has the same member again"
+)
+Case = Annotated[str, Field(min_length=1, max_length=LONGEST_CASE)]
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
 _ID = re.compile(ID_PATTERN)
@@ -25,12 +30,14 @@ class SetQuery(NamedTuple):
     predictor: str
     x: ArrayLike
     member: int | None
+    cases: Cases | None = None
 
 
 class PredictRequest(Strict):
     predictor: Annotated[str, Field(pattern=ID_PATTERN)]
     x: Annotated[list[Any], Field(min_length=1, description="rows, each of the model's input shape or flat")]
     member: Annotated[int, Field(ge=0, le=MOST_MEMBERS)] | None = None
+    cases: Case | list[Case] | None = Field(None, description=CASES)
 
 
 def read_query(text: bytes) -> SetQuery:
@@ -39,14 +46,17 @@ def read_query(text: bytes) -> SetQuery:
         if name not in given:
             raise OptionError(f"{name} is missing.", field=name)
     for name, values in given.items():
-        if name in ("predictor", "x", "member") and len(values) > 1:
+        if name in ("predictor", "x", "member", "case") and len(values) > 1:
             raise OptionError(f"{name} is given more than once.", field=name)
     predictor = given["predictor"][0]
     if not _ID.fullmatch(predictor):
         raise _not_an_id()
     if len(given["x"][0]) > LONGEST_X:
         raise DataError(f"x has more than {LONGEST_X:,} characters: send such an input by POST.", field="x")
-    return SetQuery(predictor, _numbers(given["x"][0]), _member(given.get("member", [None])[0]))
+    case = given.get("case", [None])[0]
+    if case is not None and not 0 < len(case) <= LONGEST_CASE:
+        raise OptionError(f"case must be a text of 1 to {LONGEST_CASE} characters.", field="case")
+    return SetQuery(predictor, _numbers(given["x"][0]), _member(given.get("member", [None])[0]), case)
 
 
 def _fields(text: bytes) -> dict[str, list[str]]:
@@ -97,9 +107,9 @@ def read_json(body: bytes, numbers: NDArray[Any] | None = None) -> SetQuery:
         raise OptionError(f"The body is not valid JSON: {error}.", field="body") from None
     if not isinstance(given, dict):
         raise OptionError("The body must be an object with predictor and x.", field="body")
-    unknown = next((name for name in given if name not in ("predictor", "x", "member")), None)
+    unknown = next((name for name in given if name not in ("predictor", "x", "member", "cases")), None)
     if unknown is not None:
-        known = "expected one of predictor, x, member"
+        known = "expected one of predictor, x, member, cases"
         raise OptionError(f"{unknown[:100]} is not an option: {known}.", field=unknown[:100])
     if not isinstance(given.get("predictor"), str) or not _ID.fullmatch(given["predictor"]):
         raise _not_an_id()
@@ -110,7 +120,7 @@ def read_json(body: bytes, numbers: NDArray[Any] | None = None) -> SetQuery:
     member = given.get("member")
     if member is not None and (type(member) is not int or member < 0):
         raise _not_a_member()
-    return SetQuery(given["predictor"], given["x"], member)
+    return SetQuery(given["predictor"], given["x"], member, given.get("cases"))
 
 
 def _not_an_id() -> OptionError:

@@ -76,6 +76,8 @@ _CODES = {
 INTERNAL = "internal"
 PROBLEM = "problem"
 """where the code of an answered problem is kept in the request's state"""
+REFUSED = "refused"
+"""where the status is kept with which a connection was closed before its request was answered"""
 
 
 class ProblemError(Exception):
@@ -111,11 +113,16 @@ def problem_response(
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
-        "code": code or _CODES.get(status, _CODES[400] if status < 500 else INTERNAL),
+        "code": code or code_of(status),
     }
     if errors:
         body["errors"] = [{"where": error.field, "message": error.message} for error in errors]
     return ProblemResponse(body, headers)
+
+
+def code_of(status: int) -> str:
+    """Of an error of HTTP itself."""
+    return _CODES.get(status, _CODES[400] if status < 500 else INTERNAL)
 
 
 def status_of(kind: type[CertisetError]) -> int:
@@ -130,7 +137,7 @@ def codes() -> dict[str, int]:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         status = status_of(kind)
-        if status != 500 or kind is DamagedFileError:
+        if status != 500 or issubclass(kind, DamagedFileError):
             found[kind.code] = status
     return found
 

@@ -16,9 +16,9 @@ def request_error(found: Sequence[Any], route: Any) -> OptionError:
     return _option_error(_of_request(error, _body(route)) for error in found)
 
 
-def body_error(error: ValidationError, model: type[BaseModel]) -> OptionError:
-    """From a body that a route has read by itself."""
-    return _option_error(_of_body(found, found["loc"], model) for found in error.errors(include_url=False))
+def body_error(error: ValidationError, annotation: Any) -> OptionError:
+    """From a body that a route has read by itself, as a model or one of several."""
+    return _option_error(_of_whole_body(found, annotation) for found in error.errors(include_url=False))
 
 
 def _option_error(found: Iterable[FieldError]) -> OptionError:
@@ -36,7 +36,11 @@ def _of_request(error: Any, body: Any) -> FieldError:
     place, *location = error["loc"]
     if place != "body":
         return field_errors([{**error, "loc": location[:1]}], None)[0]
-    model, location = _model(body, location)
+    return _of_whole_body({**error, "loc": location}, body)
+
+
+def _of_whole_body(error: Any, annotation: Any) -> FieldError:
+    model, location = _model(annotation, list(error["loc"]))
     return _of_body(error, location, model)
 
 

@@ -8,13 +8,14 @@ import sys
 import time
 from contextvars import ContextVar
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.access.actors import actor_of
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import AccessTable
-from certiset.service.http.problems import INTERNAL, PROBLEM, problem_response
+from certiset.service.http.problems import INTERNAL, PROBLEM, REFUSED, problem_response
 from certiset.service.http.state import Service
 
 _log = logging.getLogger("certiset.requests")
@@ -22,6 +23,8 @@ _GOOD_ID = re.compile(rb"(?!cs_)[A-Za-z0-9._-]{1,64}")
 """and not a key that came in the wrong header"""
 _GOOD_OBJECT = re.compile(ID_PATTERN)
 _ALWAYS_AUDITED = (401, 403, 413, 429)
+_GONE = 499
+"""in log and metrics alone: the caller went away before her request was complete"""
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
@@ -50,6 +53,9 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, answered)
+        except ClientDisconnect:
+            # There is nobody to answer any more, and nothing unexpected to look into.
+            status = _GONE
         except Exception:
             # Here and not farther out, where the request's id is no longer known.
             _log.exception("unexpected error")
@@ -57,13 +63,14 @@ class RequestLog:
                 detail = f"Unexpected error; see the log for request id {id}."
                 await problem_response(500, detail)(scope, receive, answered)
         finally:
-            self._record(scope, status, time.perf_counter() - begin)
+            # A connection that was closed for being too slow has told its caller so by itself.
+            self._record(scope, scope["state"].get(REFUSED, status), time.perf_counter() - begin)
             request_id.reset(token)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         service: Service = scope["app"].state.service
         caller: Caller | None = scope["state"].get("caller")
-        if status >= 400:
+        if status >= 400 and status != _GONE:
             self._refused(service, scope, caller, status)
         route = scope["path"]
         if not self._access.is_fixed(route):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from celery import Celery
 
+from certiset.core.certificate.issuer_keys import IssuerKeys
 from certiset.core.certificate.signing import Signer
 from certiset.core.graphs import GraphHost, GraphLimits
 from certiset.core.jobs.announcer import Announcer
@@ -19,7 +20,9 @@ from certiset.service.http.metrics import Metrics
 from certiset.service.http.progress_feed import ProgressFeeds
 from certiset.service.http.readiness import Readiness
 from certiset.service.http.refusals import RefusalLog
+from certiset.service.serving.case_hashes import CaseHashes
 from certiset.service.serving.inference import InferenceThreads
+from certiset.service.serving.issued_counts import IssuedCounts
 from certiset.service.serving.prediction_ids import PredictionIds
 from certiset.service.serving.predictor_cache import PredictorCache
 from certiset.service.serving.set_server import SetServer
@@ -58,18 +61,19 @@ class Service:
     """the processes of strangers' models"""
     predictors: PredictorCache
     prediction_ids: PredictionIds
+    issued: IssuedCounts
     sets: SetServer
-    public_key: str
-    """of the key that signs certificates here, in base64"""
-    retired_keys: frozenset[str]
-    """of keys that signed them before"""
+    signer: Signer
+    """signs what is said here about certificates"""
+    issuer_keys: IssuerKeys
+    """whose certificates are shown and served"""
 
     @classmethod
     def open(cls, settings: Settings) -> "Service":
         store = Store.ready(settings)
         try:
             secret = read_secret(settings.secret)
-            public_key = Signer.from_file_or_new(settings.signing_key).public_key
+            signer = Signer.from_file_or_new(settings.signing_key, settings.issuer)
             inference = InferenceThreads.on(settings.device, settings.queue_numbers)
         except BaseException:
             store.close()
@@ -85,8 +89,9 @@ class Service:
             of_one_owner=settings.graph_processes,
             died=lambda: metrics.confined_process_died("graph"),
         )
-        predictors = PredictorCache(store, settings.cache_bytes, inference, graphs)
-        prediction_ids = PredictionIds(derive(secret, "prediction ids"))
+        issuer_keys = IssuerKeys.of(signer.public_key, map(str.strip, settings.retired_keys.split(",")))
+        predictors = PredictorCache(store, settings.cache_bytes, inference, graphs, issuer_keys)
+        prediction_ids, issued = PredictionIds(derive(secret, "prediction ids")), IssuedCounts(store)
         return cls(
             settings=settings,
             store=store,
@@ -108,21 +113,25 @@ class Service:
             graphs=graphs,
             predictors=predictors,
             prediction_ids=prediction_ids,
+            issued=issued,
             sets=SetServer(
                 predictors,
                 inference,
                 prediction_ids,
                 max_rows=settings.max_predict_rows,
                 max_outputs=settings.max_predict_numbers,
+                cases=CaseHashes(derive(secret, "cases")),
                 count_rows=metrics.rows.inc,
+                count_issued=issued.count,
                 threads=Slots(_HEAVY_THREADS),
             ),
-            public_key=public_key,
-            retired_keys=frozenset(key.strip() for key in settings.retired_keys.split(",") if key.strip()),
+            signer=signer,
+            issuer_keys=issuer_keys,
         )
 
     def close(self) -> None:
         self.refusals.close()
+        self.issued.close()
         self.graphs.close()
         self.inference.close()
         self.announcer.close()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from certiset.core.errors import UnavailableError
 from certiset.core.fit import Predictor
+from certiset.core.fit.precision import pin_full_precision
 from certiset.service.serving.set_requests import InferenceResult, SetRequest, compute
 from certiset.service.serving.turns import Piece, Turns
 from certiset.service.shares import Shares
@@ -145,6 +146,7 @@ class InferenceThreads:
         self._threads = {str(device): InferenceThread(device, backlog) for device in devices}
         self._foreign: dict[tuple[str, str], InferenceThread] = {}
         """by tenant and device"""
+        pin_full_precision()
         # For the event loop, which computes small batches: waking other threads takes longer than the work.
         torch.set_num_threads(1)
 

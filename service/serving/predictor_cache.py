@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.guarantees import guarantee_of
-from certiset.core.errors import NotFoundError
+from certiset.core.certificate.issuer_keys import IssuerKeys
+from certiset.core.certificate.rounding import promised_share, total_risk
+from certiset.core.errors import DamagedCertificateError, NotFoundError
 from certiset.core.fit import Predictor
+from certiset.core.fit.canaries import check_canaries
 from certiset.core.fit.predictor import make_predictor
 from certiset.core.fit.serialization import read_members
 from certiset.core.graphs import GraphHost
@@ -22,6 +25,7 @@ from certiset.core.resources import Promise
 from certiset.core.store import Store
 from certiset.service.serving.inference import InferenceThreads
 
+_DISTINCT = 0.99
 _REFRESH_SECONDS = 3.0
 _STALE_SECONDS = 15.0
 """what was last looked at so long ago is looked at before it is stated again"""
@@ -40,32 +44,51 @@ class CachedPredictor:
     """bytes of its tensors"""
     serve: str = "random"
     contradicted: bool = False
+    attempts: int | None = None
+    """on its calibration rows until now"""
     checked: float = field(default_factory=time.monotonic)
     certificate_json: bytes = b""
     """the part of every answer that states what is promised"""
     best_member: int = 0
+    counts_inputs: bool = False
+    """whether an outcome counts once an input, because inputs did not repeat in calibration either"""
+    each_is_promised: bool = False
+    """every member keeps the promise by itself, so that one may be served alone, whatever the database says"""
 
     def __post_init__(self) -> None:
+        coverage = self.predictor.certificate.coverage
+        self.each_is_promised = guarantee_of(coverage).member_alpha(coverage) is not None
         self.best_member = best_member(self.predictor.certificate)
+        self.counts_inputs = inputs_are_distinct(self.predictor.certificate)
         self.describe()
 
     def describe(self) -> None:
         """To be called whenever something has changed that answers state."""
         coverage = self.predictor.certificate.coverage
         promised = guarantee_of(coverage).promised_alpha(coverage)
+        certificate = self.predictor.certificate
+        account = certificate.account
         promise = Promise(
-            id=self.predictor.certificate.id,
-            coverage=round(1 - promised, 12),
-            delta=round(coverage.delta + coverage.pool_delta, 12),
+            id=certificate.id,
+            coverage=promised_share(promised),
+            delta=total_risk(coverage.delta, coverage.pool_delta),
             guarantee=coverage.guarantee,
             status=certificate_status(contradicted=self.contradicted),
+            caveats=len(certificate.caveats) + (account is not None and account.is_caveat),
+            attempt=None if account is None else account.attempt,
+            attempts=self.attempts,
         )
         self.certificate_json = json.dumps(promise.model_dump()).encode()
 
-    def members(self, rows: int, member: int | None) -> NDArray[np.int64]:
-        """Who answers for each row: the one asked for, the best one, or one drawn from the system's randomness."""
-        if member is None and self.serve == "best":
+    def members(self, rows: int, member: int | None, numbers: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
+        """Who answers for each row: the one asked for, the best one, the case's, or one drawn by the system.
+
+        ``numbers`` are those of the rows' cases, as good as random.
+        """
+        if member is None and self.serve == "best" and self.each_is_promised:
             member = self.best_member
+        if member is None and numbers is not None:
+            return (numbers % np.uint64(self.predictor.members)).astype(np.int64)
         return self.predictor.draw_members(rows, member)
 
 
@@ -80,11 +103,26 @@ def best_member(certificate: Certificate) -> int:
     return min(range(len(certificate.members)), key=cost)
 
 
+def inputs_are_distinct(certificate: Certificate) -> bool:
+    """Whether nearly all calibration rows were. Where inputs repeat honestly, as in a table of few categories, counting
+    each once would leave the rare ones, whose miscoverage may be another."""
+    data = certificate.data
+    return data is not None and data.distinct_rows is not None and data.distinct_rows >= _DISTINCT * data.rows
+
+
 class PredictorCache:
     """Used from the event loop alone."""
 
-    def __init__(self, store: Store, cache_bytes: int, inference: InferenceThreads, graphs: GraphHost) -> None:
+    def __init__(
+        self,
+        store: Store,
+        cache_bytes: int,
+        inference: InferenceThreads,
+        graphs: GraphHost,
+        issuer_keys: IssuerKeys,
+    ) -> None:
         self._store, self._cache_bytes, self._inference, self._graphs = store, cache_bytes, inference, graphs
+        self._issuer_keys = issuer_keys
         self._ready: OrderedDict[tuple[str, str], CachedPredictor] = OrderedDict()
         self._loading: dict[tuple[str, str], asyncio.Task[CachedPredictor]] = {}
         self._refreshing: set[asyncio.Task[None]] = set()
@@ -131,13 +169,17 @@ class PredictorCache:
             record = work.predictors.get(tenant, id)
             document = work.certificates.get(tenant, record.certificate_id).document
             monitor = work.outcomes.monitor(tenant, id)
+            attempts = work.attempts.so_far(tenant, id)
+        # Whoever can write to the database could otherwise promise what was never proved.
+        certificate = self._issuer_keys.issued(document, record.certificate_id)
+        if certificate.predictor_id != id:
+            raise DamagedCertificateError(f"The certificate {certificate.id} was not issued for the predictor {id}.")
         content = self._store.artifacts.get(record.artifact)
-        certificate = Certificate.from_json(document)
         source = f"The stored file {record.artifact}"
         members = read_members(content, record.description, certificate, source=source, graphs=self._graphs.of(tenant))
-        predictor = make_predictor(members, certificate, self._inference.device_for(id))
+        predictor = check_canaries(make_predictor(members, certificate, self._inference.device_for(id)))
         contradicted = monitor.contradicted_at is not None
-        return CachedPredictor(tenant, id, predictor, len(content), record.serve, contradicted)
+        return CachedPredictor(tenant, id, predictor, len(content), record.serve, contradicted, attempts)
 
     def _refresh(self, cached: CachedPredictor) -> "asyncio.Task[None]":
         """Looks, in the background, whether outcomes or the owner have changed something."""
@@ -148,13 +190,14 @@ class PredictorCache:
         return task
 
     async def _look_again(self, cached: CachedPredictor) -> None:
-        def look() -> tuple[str, bool]:
+        def look() -> tuple[str, bool, int | None]:
             with self._store.reading() as work:
                 serve = work.predictors.get(cached.tenant, cached.id).serve
-                return serve, work.outcomes.monitor(cached.tenant, cached.id).contradicted_at is not None
+                contradicted = work.outcomes.monitor(cached.tenant, cached.id).contradicted_at is not None
+                return serve, contradicted, work.attempts.so_far(cached.tenant, cached.id)
 
         try:
-            serve, contradicted = await run_sync(look)
+            serve, contradicted, cached.attempts = await run_sync(look)
         except NotFoundError:
             self.forget(cached.tenant, cached.id)
             return

@@ -1,13 +1,13 @@
 """Certificates checked by whoever holds one: offline, and without data, model or PyTorch."""
 
-import base64
-import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from certiset.core.certificate import Certificate, Verification
+from certiset.core.certificate import Certificate, Check, Verification
+from certiset.core.certificate.json_text import parse
+from certiset.core.certificate.public_keys import is_public_key
 from certiset.core.errors import DamagedFileError, OptionError
 
 
@@ -21,57 +21,61 @@ class DownloadedCertificate(Protocol):
 Source: TypeAlias = Certificate | DownloadedCertificate | Mapping[str, Any] | str | bytes | os.PathLike[str]
 
 _LARGEST_FILE = 64 * 2**20
-_KEY_BYTES = 32
+_PREDICTOR = "predictor.json"
 
 
-def verify(certificate: Source, key: str | None = None) -> Verification:
-    """Whether a certificate's promises follow from its own numbers, and its signature, if there is one, holds.
+def verify(certificate: Source, key: str | Collection[str] | None = None) -> Verification:
+    """Whether a certificate's promises follow from its own numbers, and a key that the reader trusts has signed them.
 
-    The certificate may be a `Certificate`, one that a `Client` has read, its JSON, as text or as a mapping, or the path
-    of a file: a certificate or the predictor.json of a saved predictor. With ``key``, an Ed25519 public key in base64,
-    only that key's signature is accepted.
+    The certificate may be a `Certificate`, one that a `Client` has read, its JSON, as text or as a mapping, the path of
+    its file, or that of a saved predictor's folder, whose tensors are then checked, too. ``key`` is the issuer's
+    public key (Ed25519, in base64), or several, one of which must have signed. Without a key the answer is true if the
+    numbers follow from each other, which those of an invented certificate do as well: `trusted` is what counts.
     """
-    if key is not None and not is_public_key(key):
+    keys = [] if key is None else [key] if isinstance(key, str) else list(key)
+    if not all(isinstance(one, str) and is_public_key(one) for one in keys) or (key is not None and not keys):
         raise OptionError("key must be an Ed25519 public key: 32 bytes, in base64.", field="key")
-    return read_certificate(certificate).verify(key)
+    found, beside = read(certificate)
+    return found.verify(keys if key is not None else None).beside(beside)
 
 
 def read_certificate(source: Source) -> Certificate:
     """The certificate, from any form that `verify` takes; what is none is a `DamagedFileError`."""
+    return read(source)[0]
+
+
+def read(source: Source) -> tuple[Certificate, list[Check]]:
+    """The certificate, and what the files of a saved predictor beside it say."""
     if isinstance(source, Certificate):
-        return source
+        return source, []
     if isinstance(source, Mapping):
-        return _from_content(source, "This")
+        return _certificate(source, "This"), []
     if isinstance(source, bytes) or (isinstance(source, str) and source.lstrip().startswith("{")):
-        return _from_bytes(source, "This")
+        return _certificate(parse(source, "This"), "This"), []
     if isinstance(source, str | os.PathLike):
-        file = Path(source)
-        if file.stat().st_size > _LARGEST_FILE:
-            raise DamagedFileError(f"{file} is larger than {_LARGEST_FILE // 2**20} MiB, which no certificate is.")
-        return _from_bytes(file.read_bytes(), str(file))
-    return _from_content(source.document, "This")
+        return _from_file(Path(source))
+    return _certificate(source.document, "This"), []
 
 
-def is_public_key(text: str) -> bool:
-    """Whether this is an Ed25519 public key in base64."""
+def _from_file(file: Path) -> tuple[Certificate, list[Check]]:
+    if file.is_dir():
+        file /= _PREDICTOR
+    if file.stat().st_size > _LARGEST_FILE:
+        raise DamagedFileError(f"{file} is larger than {_LARGEST_FILE // 2**20} MiB, which no certificate is.")
+    content = parse(file.read_bytes(), str(file))
+    if not isinstance(content, Mapping) or "certificate" not in content or file.name != _PREDICTOR:
+        return _certificate(content, str(file)), []
+    from certiset.core.fit import saved_predictor  # noqa: PLC0415 (needed for folders only)
+
+    if not saved_predictor.is_description(content):
+        raise DamagedFileError(f"{file} holds a certificate, but is not what a saved predictor consists of.")
+    certificate = _certificate(content["certificate"], str(file))
+    return certificate, saved_predictor.file_checks(file.with_name(saved_predictor.TENSORS), content, certificate)
+
+
+def _certificate(content: Any, what: str) -> Certificate:
+    """A document that is a certificate: one inside another could be shown for what it is not."""
     try:
-        return len(base64.b64decode(text, validate=True)) == _KEY_BYTES
-    except ValueError:
-        return False
-
-
-def _from_bytes(source: str | bytes, what: str) -> Certificate:
-    try:
-        return _from_content(json.loads(source), what)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, DamagedFileError):
-            raise
-        raise DamagedFileError(f"{what} is not JSON: {error}.") from None
-
-
-def _from_content(content: Any, what: str) -> Certificate:
-    inner = content.get("certificate", content) if isinstance(content, Mapping) else content
-    try:
-        return Certificate.from_json(inner)
+        return Certificate.from_json(content)
     except DamagedFileError as error:
         raise DamagedFileError(f"{what} is not a certificate: {error}") from None

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 PACKAGES = {
-    "fit": ("onnxruntime", "safetensors", "torch", "torchvision"),
+    "fit": ("onnx", "onnxruntime", "torch", "torchvision"),
     "server": (
         "alembic",
         "celery",

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from certiset.core import landlock
 from certiset.core.confinement import Confinement
 from certiset.core.errors import DataError, ModelError
 from certiset.core.sandbox import Returned, SandboxError, call
@@ -44,6 +45,12 @@ def chatter():
     os.write(1, b"{}\\n")
     sys.stderr.write("garbage " * 10_000)
     return "clean"
+def environment(): return sorted(os.environ)
+def look(file):
+    try:
+        return open(file).read()
+    except OSError as error:
+        return type(error).__name__
 def leave_behind():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     return child.pid
@@ -123,6 +130,17 @@ def test_time_ends_where_it_should(run: Run) -> None:
 
 def test_what_libraries_print_does_not_garble_the_answer(run: Run) -> None:
     assert run("chatter").value == "clean"
+
+
+def test_it_inherits_no_secret_and_reads_no_key(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = {"CERTISET_DATABASE_URL", "CERTISET_API_KEYS", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD"}
+    for name in secrets:
+        monkeypatch.setenv(name, "a secret")
+    assert secrets.isdisjoint(run("environment").value)
+    key = tmp_path / "home" / "signing.pem"
+    key.parent.mkdir()
+    key.write_text("a key")
+    assert run("look", file=str(key)).value == ("PermissionError" if landlock.version() else "a key")
 
 
 def test_nothing_that_it_started_is_left_behind(run: Run) -> None:

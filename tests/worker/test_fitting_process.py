@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from certiset.core import landlock
 from certiset.worker.devices import Slot
 from certiset.worker.fitting_process import FittingProcess, FittingProcesses, ProcessEndedError
 from certiset.worker.protocol import Job
@@ -17,7 +18,7 @@ from tests.worker.deployment import alive
 
 SLOT = Slot("cpu", "cpu", {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""})
 ARTIFACTS = "memory://"
-JOB = Job("word", "memory://", "0" * 64, "0" * 64, {}, {}, "cpu", graph_memory=2**31, graph_seconds=10)
+JOB = Job("word", "memory://", "0" * 64, "0" * 64, "0" * 64, {}, {}, "cpu", graph_memory=2**31, graph_seconds=10)
 
 
 @pytest.fixture
@@ -73,6 +74,47 @@ def test_it_writes_no_core_file(process: FittingProcess) -> None:
         return line.split()[4:6] == ["0", "0"]
 
     wait_until(limited, 60, "the limit")
+
+
+INTRUDER = """
+import json, os, sys
+def attempt(path):
+    try:
+        return open(path).read()
+    except OSError as error:
+        return type(error).__name__
+paths = os.environ["TO_READ"].split(":")
+print(json.dumps({"read": {path: attempt(path) for path in paths}, "environment": sorted(os.environ)}), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(landlock.version() < 1, reason="this kernel has no Landlock")
+def test_native_code_that_took_it_over_finds_neither_the_signing_key_nor_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, code = tmp_path / "home", tmp_path / "code"
+    files = {name: home / name for name in ("signing.pem", "secret", "certiset.db", "artifacts/aa/data")}
+    for file in files.values():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("content")
+    code.mkdir()
+    (code / "intruder.py").write_text(INTRUDER)
+    monkeypatch.setenv("PYTHONPATH", str(code), prepend=os.pathsep)
+    monkeypatch.setenv("TO_READ", ":".join(map(str, files.values())))
+    for name in ("CERTISET_DATABASE_URL", "CERTISET_BROKER_URL", "CERTISET_API_KEYS", "CERTISET_SECRET_FILE"):
+        monkeypatch.setenv(name, "a secret")
+    monkeypatch.setattr("certiset.worker.fitting_process._RUNNER", "intruder")
+    process = FittingProcess(SLOT, str(home / "artifacts"))
+    try:
+        found = process.answer(wait=60)
+    finally:
+        process.kill()
+    assert found is not None
+    told = {name: found["read"][str(file)] for name, file in files.items()}
+    assert told.pop("artifacts/aa/data") == "content"
+    assert set(told.values()) == {"PermissionError"}
+    assert [name for name in found["environment"] if name.startswith("CERTISET_")] == []
 
 
 def test_each_device_has_one_process_until_it_has_done_its_jobs() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from certiset.core.certificate import Account, Certificate
+from certiset.core.store.audit import AuditFilter
 from certiset.core.store.records import Calibration
 from certiset.service.cli.main import main
 from certiset.worker.fit_runner import REPORT_SECONDS
@@ -40,7 +42,10 @@ def test_a_calibration_ends_with_the_members_and_certificate_of_a_fit_without_an
     with running.store.reading() as work:
         assert ended.predictor_id is not None
         predictor = work.predictors.get(TENANT, ended.predictor_id)
+        (entry,) = work.audit.list(AuditFilter(object_id=ended.id)).items
     assert (predictor.task, predictor.certificate_id) == ("regression", ended.certificate_id)
+    assert (entry.action, entry.user) == ("calibration.succeed", "worker")
+    assert entry.details == {"certificate_id": ended.certificate_id}
     running.assert_nothing_left_over(predictors=before + 1)
 
 
@@ -157,6 +162,10 @@ def test_a_job_over_its_time_limit_fails_at_once_and_is_not_tried_again(deployme
     assert (ended.status, ended.attempts) == ("failed", 1)
     assert ended.error is not None
     assert ended.error.startswith("The fit took longer than the time limit of 1.5 seconds: choose fewer steps")
+    with deployment.store.reading() as work:
+        assert [entry.action for entry in work.audit.list(AuditFilter(object_id=ended.id)).items] == [
+            "calibration.fail"
+        ]
 
 
 def test_a_tenant_does_not_wait_behind_all_that_another_has_queued(deployment: Deployment) -> None:
@@ -286,3 +295,31 @@ def test_equal_calibrations_at_the_same_time_end_in_one_predictor(deployment: De
 def _file(deployment: Deployment, name: str) -> Path:
     root = Path(deployment.settings.artifacts.removeprefix("file://"))
     return root / name[:2] / name
+
+
+def test_every_fit_on_the_same_rows_says_which_attempt_it_was(running: Deployment) -> None:
+    """What fails before it begins does not count; what is cancelled while it runs does."""
+
+    def account(calibration: Calibration) -> Account:
+        assert calibration.certificate_id is not None, calibration.error
+        with running.store.reading() as work:
+            found = Certificate.from_json(work.certificates.get(TENANT, calibration.certificate_id).document)
+        assert found.verify().valid
+        assert found.signature is not None
+        assert found.account is not None
+        return found.account
+
+    first = running.wait(running.submit(seed=21))
+    assert digest_of(running, first) == undisturbed_digest(QUICK, seed=21), "equal fits stay equal"
+    assert running.wait(running.submit(alpha=0.0001)).status == "failed"
+    endless = running.submit(ENDLESS)
+    running.wait_until_fitting(endless)
+    with running.store.writing() as work:
+        work.calibrations.cancel(endless.id)
+    running.wait(endless)
+    last = account(running.wait(running.submit(seed=22, family=4)))
+    assert (last.attempt, last.family) == (account(first).attempt + 2, 4)
+    assert last.delta_all == pytest.approx(account(first).delta_all + 0.05 + 0.05 / 4)
+    with running.store.reading() as work:
+        assert first.predictor_id is not None
+        assert work.attempts.so_far(TENANT, first.predictor_id) == last.attempt

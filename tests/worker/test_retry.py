@@ -14,8 +14,8 @@ from certiset.core.errors import (
 )
 from certiset.core.settings import Settings
 from certiset.core.store import Store
-from certiset.core.store.leases import Leases
 from certiset.core.store.migrate import migrate
+from certiset.core.store.store import Transaction
 from certiset.worker import retry
 from certiset.worker.retry import with_retries
 
@@ -35,7 +35,7 @@ class Step:
     def __init__(self, error: Exception, failures: int) -> None:
         self.error, self.left, self.calls = error, failures, 0
 
-    def __call__(self, leases: Leases) -> str:
+    def __call__(self, work: Transaction) -> str:
         self.calls += 1
         self.left -= 1
         if self.left >= 0:

@@ -2,5 +2,12 @@
 
 from certiset.core.bounds.efficiency.dispatch import EfficiencyBound, efficiency_bound, per_draw_efficiency_bound
 from certiset.core.bounds.efficiency.monte_carlo import monte_carlo_mean
+from certiset.core.bounds.efficiency.size_quantile import size_quantile_rank
 
-__all__ = ["EfficiencyBound", "efficiency_bound", "monte_carlo_mean", "per_draw_efficiency_bound"]
+__all__ = [
+    "EfficiencyBound",
+    "efficiency_bound",
+    "monte_carlo_mean",
+    "per_draw_efficiency_bound",
+    "size_quantile_rank",
+]

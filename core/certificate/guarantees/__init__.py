@@ -1,15 +1,13 @@
 """The guarantees that a certificate can state, one per file, found by the bound that the certificate names."""
 
 from certiset.core.certificate.content import Coverage
-from certiset.core.certificate.guarantees.base import CoverageLevels, Guarantee, SizeBounds, SizeNumbers, Step
+from certiset.core.certificate.guarantees.base import CoverageLevels, Guarantee, Step
 from certiset.core.registry import Registry
 
 __all__ = [
     "GUARANTEES",
     "CoverageLevels",
     "Guarantee",
-    "SizeBounds",
-    "SizeNumbers",
     "Step",
     "guarantee_of",
     "point_guarantee",

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certiset.core.bounds import EfficiencyBound, per_draw_budget, per_draw_efficiency_bound
+from certiset.core.bounds import per_draw_budget
 from certiset.core.bounds.domain import Floats, Ints
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import CertificateContent, Coverage
@@ -37,44 +37,11 @@ class CoverageLevels:
     """spent on the pool bound, on top of delta"""
 
 
-@dataclass(frozen=True)
-class SizeNumbers:
-    """What a bound on the size of the sets is computed from."""
-
-    means: Floats
-    """(members,): mean of min(size / cap, 1) on D_N"""
-    log_ratios: Floats
-    """(members,)"""
-    n: int
-    gamma: float
-    """the share of gamma that the choice was given"""
-    kl: float
-    draws: int
-    """how many members were drawn, served or not"""
-    pool: int
-    """how many are served"""
-    bound: EfficiencyBound
-    grid_size: int | None
-    monte_carlo: float
-    """the share of gamma that is spent on having only finitely many draws"""
-
-
-@dataclass(frozen=True)
-class SizeBounds:
-    """In units of the cap."""
-
-    members: Floats | None
-    """(members,), where every member's size is certified"""
-    mean: float
-
-
 class Guarantee(ABC):
     """One way to promise coverage for a pool of members, and all that the rest of the project knows about it."""
 
     name: ClassVar[str]
     """what users ask for: per_draw or posterior"""
-    monte_carlo: ClassVar[float] = 0.0
-    """share of gamma spent on having only finitely many draws"""
     unit: ClassVar[str]
     """of what a posterior spends"""
     needs_posterior: ClassVar[bool] = True
@@ -107,10 +74,7 @@ class Guarantee(ABC):
         """What is promised; ``share`` is the part of delta that the choice was given."""
 
     @abstractmethod
-    def size_bounds(self, numbers: SizeNumbers) -> SizeBounds: ...
-
-    @abstractmethod
-    def statement(self, coverage: Coverage, members: int) -> str:
+    def statement(self, certificate: CertificateContent) -> str:
         """The promise in one sentence: what, with which probability, and over which randomness."""
 
     @abstractmethod
@@ -145,20 +109,6 @@ class MemberwiseGuarantee(Guarantee):
     ) -> CoverageLevels:
         return CoverageLevels(alpha, alpha, 0.0)
 
-    def size_bounds(self, numbers: SizeNumbers) -> SizeBounds:
-        bounds = np.asarray(
-            per_draw_efficiency_bound(
-                numbers.means,
-                numbers.n,
-                numbers.gamma,
-                numbers.log_ratios,
-                numbers.draws,
-                numbers.bound,
-                grid_size=numbers.grid_size,
-            )
-        )
-        return SizeBounds(bounds, float(bounds.mean()))
-
     def member_alpha(self, coverage: Coverage) -> float | None:
         return coverage.alpha
 
@@ -179,10 +129,6 @@ class MemberwiseGuarantee(Guarantee):
             equal("pool miscoverage bound", coverage.alpha, coverage.pool_miscoverage_bound),
             equal("pool delta", 0.0, coverage.pool_delta),
         ]
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.6g} %"
 
 
 def column(certificate: CertificateContent, name: str) -> list[float]:

@@ -7,8 +7,10 @@ import numpy as np
 from certiset.core.bounds import TooFewPointsError, calibration_rank, per_draw_budget, per_draw_rank
 from certiset.core.bounds.domain import Floats, Ints
 from certiset.core.certificate.checks import Check, close
-from certiset.core.certificate.content import CertificateContent, Coverage
-from certiset.core.certificate.guarantees.base import MemberwiseGuarantee, Step, as_array, column, percent
+from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.guarantees.base import MemberwiseGuarantee, Step, as_array, column
+from certiset.core.certificate.population import contains_the_truth
+from certiset.core.certificate.rounding import promise
 
 _FALLBACK_SHARES = (1.0, 0.9, 0.75, 0.5)
 _FALLBACK_WEIGHTS = (0.7, 0.1, 0.1, 0.1)
@@ -36,11 +38,12 @@ class PerDraw(MemberwiseGuarantee):
         draws = len(log_ratios)
         return np.asarray(per_draw_rank(n, alpha, delta, log_ratios, step.open_ranks, step.rank_weights, draws))
 
-    def statement(self, coverage: Coverage, members: int) -> str:
+    def statement(self, certificate: CertificateContent) -> str:
+        coverage, members = certificate.coverage, len(certificate.members)
         return (
-            f"With probability at least {percent(1 - coverage.delta)} over the drawing of the {coverage.n} calibration "
+            f"With probability at least {promise(coverage.delta)} over the drawing of the {coverage.n} calibration "
             f"points and of the members, every one of the {members} stored members, all at once, gives sets that "
-            f"contain the truth for at least {percent(1 - coverage.alpha)} of future inputs."
+            f"{contains_the_truth(certificate, coverage.alpha)}."
         )
 
     def coverage_checks(self, certificate: CertificateContent) -> list[Check]:

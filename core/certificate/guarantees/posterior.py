@@ -1,6 +1,6 @@
 """The mean over a posterior (the paper's promise), and what it says of the pool that was drawn from it."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,7 +8,6 @@ from certiset.core.bounds import (
     PosteriorBound,
     TooFewPointsError,
     calibration_rank,
-    efficiency_bound,
     kl_budget,
     miscoverage_bound,
     pool_miscoverage_bound,
@@ -19,17 +18,15 @@ from certiset.core.certificate.content import CertificateContent, Coverage
 from certiset.core.certificate.guarantees.base import (
     CoverageLevels,
     Guarantee,
-    SizeBounds,
-    SizeNumbers,
     Step,
     column,
-    percent,
 )
+from certiset.core.certificate.population import contains_the_truth
+from certiset.core.certificate.rounding import promise, risk
 
 
 class PosteriorMean(Guarantee):
     name: ClassVar[str] = "posterior"
-    monte_carlo: ClassVar[float] = 0.5
     unit: ClassVar[str] = "KL in nats"
 
     def __init__(self, bound: PosteriorBound) -> None:
@@ -54,26 +51,14 @@ class PosteriorMean(Guarantee):
         # As much again as delta, and shared out alike: the choice was made with all pools in view.
         return CoverageLevels(level, float(pool_miscoverage_bound(level, members, share)), delta)
 
-    def size_bounds(self, numbers: SizeNumbers) -> SizeBounds:
-        level: Any = efficiency_bound(
-            float(numbers.means.mean()),
-            numbers.n,
-            numbers.gamma * (1 - numbers.monte_carlo),
-            numbers.kl,
-            numbers.bound,
-            grid_size=numbers.grid_size,
-            draws=numbers.pool,
-            gamma_monte_carlo=numbers.gamma * numbers.monte_carlo,
-        )
-        return SizeBounds(None, float(level))
-
-    def statement(self, coverage: Coverage, members: int) -> str:
+    def statement(self, certificate: CertificateContent) -> str:
+        coverage, members = certificate.coverage, len(certificate.members)
         return (
-            f"With probability at least {percent(1 - coverage.delta)} over the drawing of the {coverage.n} calibration "
-            "points, sets whose member is drawn from the posterior contain the truth for at least "
-            f"{percent(1 - coverage.alpha)} of future inputs, on average over the posterior; for the {members} stored "
-            f"members together at least {percent(1 - coverage.pool_miscoverage_bound)} is promised, except with a "
-            f"further probability of at most {percent(coverage.pool_delta)} over their drawing."
+            f"With probability at least {promise(coverage.delta)} over the drawing of the {coverage.n} calibration "
+            f"points, sets whose member is drawn from the posterior {contains_the_truth(certificate, coverage.alpha)}, "
+            f"on average over the posterior; for the {members} stored members together at least "
+            f"{promise(coverage.pool_miscoverage_bound)} is promised, except with a "
+            f"further probability of at most {risk(coverage.pool_delta)} over their drawing."
         )
 
     def coverage_checks(self, certificate: CertificateContent) -> list[Check]:

@@ -4,18 +4,20 @@ from typing import ClassVar
 
 from certiset.core.bounds import calibration_rank, smallest_n_2a, smallest_n_2b, vovk_2a, vovk_2b
 from certiset.core.certificate.checks import Check, equal
-from certiset.core.certificate.content import CertificateContent, Coverage
-from certiset.core.certificate.guarantees.base import MemberwiseGuarantee, column, percent
+from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.guarantees.base import MemberwiseGuarantee, column
+from certiset.core.certificate.population import contains_the_truth
+from certiset.core.certificate.rounding import promise
 
 
 class Vovk(MemberwiseGuarantee):
     needs_posterior: ClassVar[bool] = False
 
-    def statement(self, coverage: Coverage, members: int) -> str:
+    def statement(self, certificate: CertificateContent) -> str:
+        coverage = certificate.coverage
         return (
-            f"With probability at least {percent(1 - coverage.delta)} over the drawing of the {coverage.n} calibration "
-            f"points, the sets of this predictor contain the truth for at least {percent(1 - coverage.alpha)} of "
-            "future inputs."
+            f"With probability at least {promise(coverage.delta)} over the drawing of the {coverage.n} calibration "
+            f"points, the sets of this predictor {contains_the_truth(certificate, coverage.alpha)}."
         )
 
     def coverage_checks(self, certificate: CertificateContent) -> list[Check]:

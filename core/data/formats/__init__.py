@@ -28,10 +28,9 @@ def format_of(filename: str) -> str:
     return known[suffix]
 
 
-def is_sandboxed(name: str, size: int = 0) -> bool:
-    """Whether files of this format and size are read in a process of their own."""
-    found = FORMATS[name]
-    return name not in FORMATS.own or found.sandboxed or (found.sandboxed_beyond or size) < size
+def is_sandboxed(name: str) -> bool:
+    """Whether even a user's own file of this format is read in a process of its own; uploads always are."""
+    return name not in FORMATS.own or FORMATS[name].sandboxed
 
 
 def suffixes() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What every file format knows: its suffixes, a description, and how a file becomes two arrays."""
+"""What every file format knows: its suffixes, a description, and how a file becomes rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,17 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from certiset.core.data.frame import Frame
 from certiset.core.data.limits import Limits
 
-Reader: TypeAlias = Callable[[Path, str | None, Limits], tuple[NDArray[Any], NDArray[Any] | None]]
+Reader: TypeAlias = Callable[[Path, str | None, Limits], tuple[NDArray[Any] | Frame, NDArray[Any] | None]]
 
 
 @dataclass(frozen=True)
 class FileFormat:
     """``read(file, target, limits)`` gives x and y, (rows, ...) each, or raises a `DataError` with the place of a flaw.
+
+    Of a table, x is a `Frame`: its columns have names, some may hold text, and numbers may be missing.
 
     A target that the file lacks is a `DataError` whose field is ``target``. Without a target, all that the file holds
     is x, and there is no y.
@@ -31,9 +34,7 @@ class FileFormat:
     """what such a file holds, for the documentation"""
     read: Reader
     sandboxed: bool = False
-    """whether it is read in a process of its own, since a damaged file can take down the process that reads it"""
-    sandboxed_beyond: int | None = None
-    """files of more bytes are, too: parsing them would hold Python's lock for long"""
+    """whether even a user's own file is read in a process of its own, since a damaged one would end the user's"""
     reserves_x: bool = False
     """whether the name x always means the inputs, so that no target can have it"""
 

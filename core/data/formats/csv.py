@@ -12,30 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.data.formats.base import FileFormat
+from certiset.core.data.frame import Frame, TextColumn
 from certiset.core.data.limits import Limits
 from certiset.core.data.tables import Columns
+from certiset.core.data.text_codes import TextCodes
 from certiset.core.errors import DataError
 
 _BLOCK_BYTES = 2**23
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+_MISSING = ("", "na", "n/a", "nan", "null", "none")
+"""cells of a column of numbers that hold none"""
+_NOT_A_NUMBER = float("nan")
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
     with file.open("rb") as stream:
-        header = next(_lines(stream, limits, first=1), None)
-        if header is None:
-            raise DataError("The file is empty: a header line with the columns' names is needed.")
-        names = [name.strip() for name in _cells(header[1].removeprefix("\ufeff"), 1)]
-        columns = Columns.of(names, target, limits)
+        columns = _header(stream, target, limits)
         blocks, rows = [], 0
+        texts: set[int] = set()
         for lines in _blocks(_lines(stream, limits, first=2)):
-            blocks.append(_numbers(lines, columns, rows))
+            blocks.append(_numbers(lines, columns, rows, texts))
             rows += len(lines)
-            limits.check_unpacked(8 * rows * len(names))
+            limits.check_unpacked(8 * rows * len(columns.names))
     if not blocks:
         raise DataError("There are no rows below the header.")
-    table = np.concatenate(blocks)
-    return columns.split(table)
+    return columns.split(np.concatenate(blocks), _texts(file, target, limits, sorted(texts)))
+
+
+def _header(stream: BinaryIO, target: str | None, limits: Limits) -> Columns:
+    header = next(_lines(stream, limits, first=1), None)
+    if header is None:
+        raise DataError("The file is empty: a header line with the columns' names is needed.")
+    names = [name.strip() for name in _cells(header[1].removeprefix("\ufeff"), 1)]
+    return Columns.of(names, target, limits)
+
+
+def _texts(file: Path, target: str | None, limits: Limits, places: list[int]) -> dict[int, TextColumn]:
+    """Columns of text, in a second pass: only at the end of the first is it known which they are."""
+    found = {place: TextCodes(limits) for place in places}
+    if not found:
+        return {}
+    with file.open("rb") as stream:
+        _header(stream, target, limits)
+        for number, text in _lines(stream, limits, first=2):
+            cells = _cells(text, number)
+            for place, codes in found.items():
+                codes.add(cells[place].strip() or None)
+    return {place: codes.column() for place, codes in found.items()}
 
 
 def _lines(stream: BinaryIO, limits: Limits, first: int) -> Iterator[tuple[int, str]]:
@@ -67,7 +90,8 @@ def _blocks(lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]
         yield block
 
 
-def _numbers(lines: list[tuple[int, str]], columns: Columns, before: int) -> NDArray[np.float64]:
+def _numbers(lines: list[tuple[int, str]], columns: Columns, before: int, texts: set[int]) -> NDArray[np.float64]:
+    """NaN where there is no number; columns in which something else was found are added to ``texts``."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -78,10 +102,10 @@ def _numbers(lines: list[tuple[int, str]], columns: Columns, before: int) -> NDA
         table = np.empty((0, 0))
     if table.shape == (len(lines), len(columns.names)) and np.isfinite(table).all():
         return table
-    return np.array([_row(row, *line, columns) for row, line in enumerate(lines, start=before + 1)])
+    return np.array([_row(row, *line, columns, texts) for row, line in enumerate(lines, start=before + 1)])
 
 
-def _row(row: int, number: int, text: str, columns: Columns) -> list[float]:
+def _row(row: int, number: int, text: str, columns: Columns, texts: set[int]) -> list[float]:
     """The same cell by cell, with the place of the first invalid one."""
     cells = _cells(text, number)
     if len(cells) != len(columns.names):
@@ -89,18 +113,34 @@ def _row(row: int, number: int, text: str, columns: Columns) -> list[float]:
             f"Row {row} (line {number}) has {len(cells)} cells, but the header has {len(columns.names)} columns."
         )
     values = []
-    for name, cell in zip(columns.names, cells, strict=True):
-        where = f"Row {row} (line {number}), column {name!r}"
-        if not cell.strip():
-            raise DataError(f"{where} is empty: every cell must hold a number.")
-        if not _NUMBER.fullmatch(cell.strip()):
-            shown = cell.strip() if len(cell) < 40 else cell.strip()[:40] + "..."
-            raise DataError(f"{where} holds {shown!r}, which is not a number.")
-        value = float(cell)
-        if not np.isfinite(value):
-            raise DataError(f"{where} holds {cell.strip()}, and every number must be finite.")
+    for place, cell in enumerate(cells):
+        value = _NOT_A_NUMBER if place in texts else _number(cell)
+        if value is None or (value is _NOT_A_NUMBER and place in columns.targets):
+            raise _flaw(f"Row {row} (line {number}), column {columns.names[place]!r}", cell)
+        if value is _NOT_A_NUMBER and cell.strip().lower() not in _MISSING:
+            texts.add(place)
         values.append(value)
     return values
+
+
+def _number(cell: str) -> float | None:
+    """NaN for what is not a number, None for one that is not finite."""
+    stripped = cell.strip()
+    if not _NUMBER.fullmatch(stripped):
+        return _NOT_A_NUMBER
+    value = float(stripped)
+    if np.isnan(value):
+        return _NOT_A_NUMBER
+    return value if np.isfinite(value) else None
+
+
+def _flaw(where: str, cell: str) -> DataError:
+    shown = cell.strip()
+    if not shown:
+        return DataError(f"{where} is empty: every cell must hold a number.")
+    if _NUMBER.fullmatch(shown):
+        return DataError(f"{where} holds {shown}, and every number must be finite.")
+    return DataError(f"{where} holds {(shown if len(shown) < 40 else shown[:40] + '...')!r}, which is not a number.")
 
 
 def _cells(text: str, number: int) -> list[str]:
@@ -114,6 +154,6 @@ def _cells(text: str, number: int) -> list[str]:
 CSV = FileFormat(
     name="CSV",
     suffixes=(".csv",),
-    summary="a header line with the columns' names, and a line of numbers for each row",
+    summary="a header line with the columns' names, and a line for each row",
     read=_read,
 )

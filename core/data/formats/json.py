@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.data.formats.base import FileFormat
+from certiset.core.data.frame import Column, Frame, TextColumn
 from certiset.core.data.limits import Limits
 from certiset.core.data.tables import Columns
 from certiset.core.errors import DataError, TooLargeError
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
     if file.stat().st_size > limits.json_bytes:
         raise TooLargeError(f"A JSON file may have at most {limits.json_bytes:,} bytes: send more as .npz or .parquet.")
     try:
@@ -29,7 +30,13 @@ def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any],
         raise DataError(
             f"A JSON file must hold an object with {wanted}, or a list of objects, one for each row.", field=field
         )
-    return _array("x", content["x"]), None if target is None else _array(target, content[target])
+    x = _array("x", content["x"])
+    further = {
+        name: _column(name, cells)
+        for name, cells in content.items()
+        if name not in ("x", target) and isinstance(cells, list) and len(cells) == len(x) and _is_flat(cells)
+    }
+    return Frame(x, None, further), None if target is None else _array(target, content[target])
 
 
 def _refuse(name: str) -> NoReturn:
@@ -69,28 +76,55 @@ def _shape(entry: Any) -> tuple[int, ...]:
     return (len(entry), *(next(iter(shapes)) if shapes else ()))
 
 
-def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
     if not records or not isinstance(records[0], dict):
         raise DataError("A JSON list must hold objects, one for each row.")
     columns = Columns.of(list(records[0]), target, limits)
     limits.check_unpacked(8 * len(columns.names) * len(records))
-    table = np.empty((len(records), len(columns.names)))
     for row, record in enumerate(records):
         if not isinstance(record, dict) or set(record) != set(columns.names):
             raise DataError(f"Row {row + 1} does not have the same fields as row 1.")
-        for place, name in enumerate(columns.names):
-            value = record[name]
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                shown = json.dumps(value)[:40]
-                raise DataError(f"Row {row + 1}, column {name!r} holds {shown}, which is not a number.")
-            try:
-                table[row, place] = value
-            except OverflowError:
-                raise DataError(f"Row {row + 1}, column {name!r} holds a number that is too large.") from None
-    bad = np.argwhere(~np.isfinite(table))
-    if len(bad):
-        raise DataError(f"Row {bad[0][0] + 1}, column {columns.names[bad[0][1]]!r} is not finite.")
-    return columns.split(table)
+    table = np.full((len(records), len(columns.names)), np.nan)
+    texts = {}
+    for place, name in enumerate(columns.names):
+        cells = [record[name] for record in records]
+        if place in columns.targets:
+            wrong = next((row for row, cell in enumerate(cells) if not isinstance(cell, int | float)), None)
+            if wrong is not None:
+                raise _not_a_number(wrong, name, cells[wrong])
+        column = _column(name, cells)
+        if isinstance(column, TextColumn):
+            texts[place] = column
+        else:
+            table[:, place] = column
+    return columns.split(table, texts)
+
+
+def _is_flat(cells: list[Any]) -> bool:
+    return not any(isinstance(cell, list | dict | bool) for cell in cells)
+
+
+def _column(name: str, cells: list[Any]) -> Column:
+    """Numbers, NaN for null; text if there is some."""
+    wrong = next((row for row, cell in enumerate(cells) if isinstance(cell, list | dict | bool)), None)
+    if wrong is not None:
+        raise _not_a_number(wrong, name, cells[wrong])
+    if any(isinstance(cell, str) for cell in cells):
+        return TextColumn.of([cell or None if isinstance(cell, str) else cell for cell in cells])
+    column = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        try:
+            column[row] = np.nan if cell is None else cell
+        except OverflowError:
+            raise DataError(f"Row {row + 1}, column {name!r} holds a number that is too large.") from None
+    infinite = np.flatnonzero(np.isinf(column))
+    if len(infinite):
+        raise DataError(f"Row {infinite[0] + 1}, column {name!r} is not finite.")
+    return column
+
+
+def _not_a_number(row: int, name: str, cell: Any) -> DataError:
+    return DataError(f"Row {row + 1}, column {name!r} holds {json.dumps(cell)[:40]}, which is not a number.")
 
 
 JSON = FileFormat(
@@ -98,6 +132,5 @@ JSON = FileFormat(
     suffixes=(".json",),
     summary='{"x": [...], "y": [...]} with one entry for each row, or a list of objects, one for each row',
     read=_read,
-    sandboxed_beyond=2**20,
     reserves_x=True,
 )

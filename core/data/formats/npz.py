@@ -1,9 +1,10 @@
 """NumPy's .npz: a zip of arrays. Headers are read and checked before any content is."""
 
+import io
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -11,17 +12,25 @@ from numpy.typing import NDArray
 
 from certiset.core.data.arrays import check_dtype
 from certiset.core.data.formats.base import FileFormat
+from certiset.core.data.frame import Column, Frame, as_column
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError
 
 _HEADER = 10_000
+_MOST_FURTHER = 1000
 _STORED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENTRY = b"PK\x01\x02"
+"""begins what a zip's directory says of a file in it"""
+_MOST_ENTRIES = 1000
 
 
-def read_arrays(source: Path | BinaryIO, names: list[str], limits: Limits) -> dict[str, NDArray[Any]]:
-    """The arrays of these names."""
+def read_arrays(source: Path | bytes, names: list[str], limits: Limits) -> dict[str, NDArray[Any]]:
+    """The arrays of these names, of a file or its content."""
+    # A directory of empty files takes many times its own size in memory. Files are read where memory is limited.
+    if isinstance(source, bytes) and source.count(_ENTRY) > _MOST_ENTRIES:
+        raise DataError(f"An .npz body may hold at most {_MOST_ENTRIES:,} arrays.")
     try:
-        with zipfile.ZipFile(source) as archive:
+        with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
             entries = {name: _entry(archive, name) for name in names}
             limits.check_unpacked(sum(entry.file_size for entry in entries.values()))
             return {name: _array(archive, entry, name, limits) for name, entry in entries.items()}
@@ -43,6 +52,14 @@ def _entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 
 def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: Limits) -> NDArray[Any]:
+    shape, dtype = _described(archive, entry, name)
+    if dtype.hasobject:
+        raise DataError(f"The array {name} holds Python objects, which are never unpickled here.", field=name)
+    check_dtype(name, dtype, f"The array {name}")
+    return _content(archive, entry, name, shape, dtype, limits)
+
+
+def _described(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> tuple[tuple[int, ...], "np.dtype[Any]"]:
     with archive.open(entry) as stream:
         try:
             version = npy.read_magic(stream)
@@ -52,9 +69,17 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: 
         except Exception as error:
             # NumPy parses headers with Python's own parser, which has many ways to say no.
             raise DataError(f"The array {name} has a header that NumPy cannot read: {_first(error)}.") from None
-    if dtype.hasobject:
-        raise DataError(f"The array {name} holds Python objects, which are never unpickled here.", field=name)
-    check_dtype(name, dtype, f"The array {name}")
+    return shape, dtype
+
+
+def _content(
+    archive: zipfile.ZipFile,
+    entry: zipfile.ZipInfo,
+    name: str,
+    shape: tuple[int, ...],
+    dtype: "np.dtype[Any]",
+    limits: Limits,
+) -> NDArray[Any]:
     size = int(np.prod([int(side) for side in shape], dtype=object)) * dtype.itemsize
     if any(side < 0 for side in shape) or size > entry.file_size:
         raise DataError(f"The array {name} claims the shape {shape}, for which the file holds too little.")
@@ -66,26 +91,45 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: 
             raise DataError(f"The array {name} cannot be read: {_first(error)}.") from None
 
 
+def _further(file: Path, taken: set[str], rows: int, limits: Limits) -> dict[str, Column]:
+    """Other arrays of one number or text a row; what else such a file may hold is left alone."""
+    found: dict[str, Column] = {}
+    with zipfile.ZipFile(file) as archive:
+        entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+        for entry in entries[:_MOST_FURTHER]:
+            name = entry.filename.removesuffix(".npy")
+            if name in taken or name in found or entry.compress_type not in _STORED or entry.flag_bits & 1:
+                continue
+            try:
+                shape, dtype = _described(archive, entry, name)
+            except DataError:
+                continue
+            if shape == (rows,) and dtype.kind in "biufU":
+                found[name] = as_column(_content(archive, entry, name, shape, dtype, limits))
+    return found
+
+
 def _first(error: Exception) -> str:
     return str(error).split("\n", maxsplit=1)[0].rstrip(".")[:200]
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    if target is None:
-        return read_arrays(file, ["x"], limits)["x"], None
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
+    names = ["x"] if target is None else ["x", target]
     try:
-        arrays = read_arrays(file, ["x", target], limits)
+        arrays = read_arrays(file, names, limits)
     except DataError as error:
         if error.field == target:
             error.field = "target"
         raise
-    return arrays["x"], arrays[target]
+    x = arrays["x"]
+    further = _further(file, set(names), len(x), limits) if x.ndim else {}
+    return Frame(x, None, further), arrays[target] if target is not None else None
 
 
 NPZ = FileFormat(
     name=".npz",
     suffixes=(".npz",),
-    summary="the arrays x and y, as numpy.savez writes them",
+    summary="the arrays x and y, as numpy.savez writes them, and further ones with one entry for each row",
     read=_read,
     reserves_x=True,
 )

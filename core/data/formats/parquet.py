@@ -1,8 +1,9 @@
-"""Parquet: columns of numbers, or a column x of lists; sizes are checked by the footer and again while reading.
+"""Parquet: columns of numbers or text, or a column x of lists; sizes are checked by the footer and again while reading.
 
 A damaged footer can make the library abort, not merely fail, so that files are read in a sandbox.
 """
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.data.formats.base import FileFormat
+from certiset.core.data.frame import Column, Frame
 from certiset.core.data.limits import Limits
-from certiset.core.data.tables import Columns
+from certiset.core.data.tables import Columns, check_numbers_left
+from certiset.core.data.text_codes import TextCodes
 from certiset.core.errors import DataError, first_line
 
 _ROWS_AT_ONCE = 65_536
 _VALUES_AT_ONCE = 2**23
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any] | Frame, NDArray[Any] | None]:
     # Here and below, pyarrow is loaded only where a file is read: whoever asks for suffixes may not have it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -29,13 +32,18 @@ def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any],
             limits.check_columns(metadata.num_columns)
             limits.check_unpacked(_claimed(metadata))
             schema = table.schema_arrow
-            for field in schema:
-                _check_type(field.name, field.type)
-            return _arrays(table, Columns.of(schema.names, target, limits), limits)
+            columns = Columns.of(schema.names, target, limits)
+            texts = [place for place, field in enumerate(schema) if _is_text(field.type)]
+            for place, field in enumerate(schema):
+                if place in columns.targets or place not in texts:
+                    _check_type(field.name, field.type)
+        # As codes: text that is repeated may unpack to many times its size.
+        with pq.ParquetFile(file, read_dictionary=[schema.names[place] for place in texts]) as table:
+            return _arrays(table, columns, {place: TextCodes(limits) for place in texts}, limits)
     except pa.ArrowMemoryError:
         raise MemoryError from None
     except UnicodeDecodeError:
-        raise DataError("The file is not a whole Parquet file: a column's name is not UTF-8.") from None
+        raise DataError("The file is not a whole Parquet file: a column's name is not UTF-8, or its text.") from None
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"The file is not a whole Parquet file: {first_line(error).rstrip('.')}.") from None
 
@@ -47,13 +55,18 @@ def _claimed(metadata: Any) -> int:
     return int(max(8 * values, *(group.total_byte_size for group in groups), 0, 0))
 
 
-def _arrays(table: Any, columns: Columns, limits: Limits) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    parts: dict[int, list[NDArray[Any]]] = {place: [] for place in range(len(columns.names))}
+def _arrays(
+    table: Any, columns: Columns, texts: dict[int, TextCodes], limits: Limits
+) -> tuple[NDArray[Any] | Frame, NDArray[Any] | None]:
+    parts: dict[int, list[NDArray[Any]]] = {place: [] for place in range(len(columns.names)) if place not in texts}
     rows = size = 0
     a_row = _claimed(table.metadata) // 8 // max(1, table.metadata.num_rows)
     for batch in table.iter_batches(batch_size=max(1, min(_ROWS_AT_ONCE, _VALUES_AT_ONCE // max(1, a_row)))):
         for place, name in enumerate(columns.names):
-            array = _numbers(batch.column(place), name, rows)
+            if place in texts:
+                _add_texts(texts[place], batch.column(place))
+                continue
+            array = _numbers(batch.column(place), name, rows, missing=place not in columns.targets)
             parts[place].append(array)
             size += array.nbytes
             limits.check_unpacked(size)
@@ -61,17 +74,55 @@ def _arrays(table: Any, columns: Columns, limits: Limits) -> tuple[NDArray[Any],
     if not rows:
         raise DataError("The file has no rows.")
     whole = {}
-    for place, name in enumerate(columns.names):
+    for place in list(parts):
         if len({part.shape[1:] for part in parts[place]}) > 1:
-            raise DataError(f"Column {name!r} has lists of different lengths.")
+            raise DataError(f"Column {columns.names[place]!r} has lists of different lengths.")
         whole[place] = np.concatenate(parts.pop(place))
-    return _joined(whole, columns.inputs), _joined(whole, columns.targets) if columns.targets else None
+    further: dict[str, Column] = {columns.names[place]: codes.column() for place, codes in texts.items()}
+    return _frame(whole, columns, further), _joined(whole, columns.targets) if columns.targets else None
+
+
+def _frame(whole: dict[int, NDArray[Any]], columns: Columns, further: dict[str, Column]) -> Frame:
+    inputs = [place for place in columns.inputs if place in whole]
+    check_numbers_left(len(inputs))
+    x = _joined(whole, inputs)
+    if all(whole[place].ndim == 1 for place in inputs):
+        return Frame(x.reshape(len(x), -1), [columns.names[place] for place in inputs], further)
+    if len(inputs) == 1:
+        # A single column of lists is x itself, as images are: its numbers have no names.
+        return Frame(x, None, further)
+    names = [name for place in inputs for name in _names(columns.names[place], whole[place])]
+    return Frame(x, names, further)
+
+
+def _names(name: str, values: NDArray[Any]) -> list[str]:
+    """Of the numbers of a column, which may hold lists."""
+    return [name] if values.ndim == 1 else [f"{name}[{place}]" for place in range(math.prod(values.shape[1:]))]
 
 
 def _joined(whole: dict[int, NDArray[Any]], places: list[int]) -> NDArray[Any]:
     if len(places) == 1:
         return whole[places[0]]
     return np.concatenate([whole[place].reshape(len(whole[place]), -1) for place in places], axis=1)
+
+
+def _add_texts(codes: TextCodes, column: Any) -> None:
+    """A piece of a column of text, which comes as codes."""
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if not hasattr(column, "indices"):
+        column = column.dictionary_encode()
+    used = pc.unique(column.indices.drop_null())
+    values = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
+    for place in column.indices.to_pylist():
+        codes.add(None if place is None else values[place])
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415
+
+    plain = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(plain) or types.is_large_string(plain))
 
 
 def _check_type(name: str, kind: Any) -> None:
@@ -81,7 +132,8 @@ def _check_type(name: str, kind: Any) -> None:
     leaf = kind
     while _is_list(leaf):
         leaf = leaf.value_type
-    if not (types.is_boolean(leaf) or types.is_integer(leaf) or types.is_floating(leaf)):
+    times = leaf is kind and (types.is_timestamp(kind) or types.is_date(kind))
+    if not (types.is_boolean(leaf) or types.is_integer(leaf) or types.is_floating(leaf) or times):
         raise DataError(f"Column {name!r} holds {kind}, not numbers.")
 
 
@@ -91,11 +143,16 @@ def _is_list(kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def _numbers(column: Any, name: str, before: int, width: int = 1) -> NDArray[Any]:
-    """(rows, ...) of a column's piece; lists nest to any depth. ``width`` values make a row."""
+def _numbers(column: Any, name: str, before: int, width: int = 1, *, missing: bool = False) -> NDArray[Any]:
+    """(rows, ...) of a column's piece; lists nest to any depth. ``width`` values make a row.
+
+    Where numbers may be missing, they are NaN; not inside lists.
+    """
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
+    if missing and not _is_list(column.type):
+        return _column(column, name, before)
     if column.null_count:
         row = before + int(np.argmax(np.asarray(column.is_null()))) // width + 1
         raise DataError(f"Row {row}, column {name!r} is empty: every cell must hold a number.")
@@ -117,10 +174,30 @@ def _numbers(column: Any, name: str, before: int, width: int = 1) -> NDArray[Any
     return array
 
 
+def _column(column: Any, name: str, before: int) -> NDArray[Any]:
+    """Numbers or times, some of which may be missing."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("ms"))
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    array = np.asarray(column.cast(pa.float64(), safe=False) if column.null_count else column)
+    if array.dtype.kind == "f":
+        infinite = np.flatnonzero(np.isinf(array))
+        if len(infinite):
+            raise DataError(
+                f"Row {before + int(infinite[0]) + 1}, column {name!r} is {array[infinite[0]]}, which is not finite."
+            )
+    return array
+
+
 PARQUET = FileFormat(
     name="Parquet",
     suffixes=(".parquet",),
-    summary="columns of numbers, or of lists of numbers that have one length",
+    summary="columns of numbers, of text or of times, or of lists of numbers that have one length",
     read=_read,
     sandboxed=True,
 )

@@ -7,12 +7,17 @@ from typing import Any, ClassVar, Protocol, Self
 
 from torch import Tensor
 
-from certiset.core.graphs import GraphOpener
+from certiset.core.graphs import GraphOpener, RowProof
 from certiset.core.models.fields import check_known, text
 
 
 class Backbone(Protocol):
     """A frozen feature extractor: from an input to the vector that the head sees."""
+
+    @property
+    def row_proof(self) -> RowProof:
+        """Whether the rows of a batch are known to be treated one by one; if not, each is computed alone."""
+        ...
 
     def features(self, x: Tensor) -> Tensor:
         """(n, features) for a chunk of inputs (n, *input_shape)."""

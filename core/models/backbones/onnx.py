@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from certiset.core.errors import ModelError
-from certiset.core.graphs import Graph, GraphOpener, GraphSession
+from certiset.core.graphs import Graph, GraphOpener, GraphSession, RowProof
 from certiset.core.models.backbones.base import Backbone, BackboneSpec
 
 _TENSOR = "onnx"
@@ -29,6 +29,10 @@ class OnnxSpec(BackboneSpec):
 class _OnnxBackbone:
     def __init__(self, content: bytes, graph: Graph) -> None:
         self.content, self.graph = content, graph
+
+    @property
+    def row_proof(self) -> RowProof:
+        return self.graph.row_proof
 
     def features(self, x: Tensor) -> Tensor:
         found = self.graph(x.cpu().numpy())

@@ -2,7 +2,8 @@
 
 from alembic import context
 
-from certiset.core.store.records import Record
+from certiset.core.store import account_records, records  # noqa: F401 (the tables)
+from certiset.core.store.record_base import Record
 
 context.configure(
     connection=context.config.attributes["connection"],

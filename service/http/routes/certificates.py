@@ -1,19 +1,20 @@
-"""Certificates: immutable, signed, and checked on request by their own numbers."""
+"""Certificates: immutable, signed, shown only as they were signed, and checked on request by their own numbers."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
 from certiset.core.certificate import Certificate
+from certiset.core.certificate.checks import equal
 from certiset.core.certificate.guarantees import GUARANTEES
-from certiset.core.certificate.signing import signed_by
-from certiset.core.jobs.views import certificate_status
+from certiset.core.certificate.public_keys import key_id
+from certiset.core.errors import DamagedFileError
+from certiset.core.jobs.standing import standing_of
 from certiset.core.resources import PublicKey, Verification
-from certiset.core.store.records import CertificateRecord
 from certiset.service.http.access.requirements import requires
+from certiset.service.http.etags import matches
 from certiset.service.http.routes.dependencies import TheCaller, TheService
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Limit, PathId, QueryId, problems
-from certiset.service.http.state import Service
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, QueryId, problems
 
 router = APIRouter(tags=["certificates"], responses=ALWAYS)
 
@@ -55,6 +56,7 @@ def list_certificates(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
+    """Those that are not as they were signed are left out; asked for one by one, they say what is wrong."""
     with service.store.reading() as work:
         page = work.certificates.list(
             caller.tenant,
@@ -67,8 +69,9 @@ def list_certificates(
             limit=limit,
             cursor=cursor,
         )
+    keys = service.issuer_keys
     # The documents are JSON already, and are passed on byte for byte.
-    items = ",".join(record.document for record in page.items)
+    items = ",".join(record.document for record in page.items if keys.has_issued(record.document, record.id))
     cursor_json = f'"{page.next_cursor}"' if page.next_cursor else "null"
     return Response(f'{{"items":[{items}],"next_cursor":{cursor_json}}}', media_type="application/json")
 
@@ -77,7 +80,15 @@ def list_certificates(
 @requires("read")
 def get_public_key(service: TheService) -> Any:
     """The key whose signature certificates issued here bear."""
-    return PublicKey(algorithm="ed25519", public_key=service.public_key)
+    return _public_key(service.issuer_keys.current, "current")
+
+
+@router.get("/certificates/keys", response_model=Items[PublicKey])
+@requires("read")
+def list_public_keys(service: TheService) -> Any:
+    """All keys whose certificates are trusted here: the current one, and those that signed before it."""
+    retired = [_public_key(key, "retired") for key in service.issuer_keys.retired]
+    return Items(items=[_public_key(service.issuer_keys.current, "current"), *retired])
 
 
 @router.get(
@@ -89,13 +100,14 @@ def get_public_key(service: TheService) -> Any:
 def get_certificate(
     id: PathId, service: TheService, caller: TheCaller, if_none_match: Annotated[str | None, Header()] = None
 ) -> Response:
-    record, status = _with_status(service, caller.tenant, id)
-    etag = f'"{record.digest}"'
+    """The certificate, byte for byte as it was issued; one that was changed since is not shown."""
+    with service.store.reading() as work:
+        record = work.certificates.get(caller.tenant, id)
+        status = standing_of(work, record).status
+    etag = f'"{service.issuer_keys.digest_of(record.document, id)}"'
     # The document never changes; what outcomes say about it stands beside it, and is asked for again each time.
     headers = {"ETag": etag, "Cache-Control": "private, no-cache", "Certificate-Status": status}
-    if if_none_match is not None and (
-        if_none_match.strip() == "*" or etag in [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    ):
+    if matches(if_none_match, etag):
         return Response(status_code=304, headers=headers)
     return Response(record.document, headers=headers, media_type="application/json")
 
@@ -104,17 +116,19 @@ def get_certificate(
 @requires("read")
 def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> Any:
     """Recomputes every promise from the certificate's own numbers, and checks the signature."""
-    record, status = _with_status(service, caller.tenant, id)
-    certificate = Certificate.from_json(record.document)
-    signer = signed_by(certificate)
-    found = certificate.verify(signer if signer in service.retired_keys else service.public_key)
+    with service.store.reading() as work:
+        record = work.certificates.get(caller.tenant, id)
+        status = standing_of(work, record).status
+    try:
+        certificate = Certificate.from_json(record.document)
+        found = certificate.verify(service.issuer_keys.all)
+    except DamagedFileError as error:
+        readable = {"name": "document", "ok": False, "expected": "a certificate", "found": str(error)}
+        return {"valid": False, "status": status, "checks": [readable]}
+    if certificate.id != id:
+        found = found.beside([equal("id asked for", id, certificate.id)])
     return {**found.to_json(), "status": status}
 
 
-def _with_status(service: Service, tenant: str, id: str) -> tuple[CertificateRecord, str]:
-    """The certificate, and what outcomes say about it, or that its predictor was deleted."""
-    with service.store.reading() as work:
-        record = work.certificates.get(tenant, id)
-        contradicted = work.outcomes.monitor(tenant, record.predictor_id).contradicted_at is not None
-        withdrawn = work.predictors.is_withdrawn(tenant, record.predictor_id)
-    return record, certificate_status(contradicted=contradicted, withdrawn=withdrawn)
+def _public_key(key: str, status: str) -> PublicKey:
+    return PublicKey(id=key_id(key), algorithm="ed25519", public_key=key, status=status)

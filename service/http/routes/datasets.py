@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from certiset.core.data import suffix_list
-from certiset.core.data.stored_rows import read_rows
+from certiset.core.data.stored_rows import read_columns, read_rows
 from certiset.core.jobs import add_dataset, deletion
+from certiset.core.jobs.datasets import described_columns
 from certiset.core.jobs.views import dataset_resource
 from certiset.core.resources import Dataset, Rows
 from certiset.service.http.access.requirements import requires, upload_body
@@ -63,13 +64,13 @@ async def upload_dataset(
         name, target = text_field(form, "name"), text_field(form, "target", "y", longest=1000)
 
         def add() -> tuple[Dataset, bool]:
-            with on_disk(file, service.settings.home / "uploads") as path:
+            with on_disk(file, service.settings.scratch) as path:
                 record, new = add_dataset(
                     store, caller.tenant, path, filename=file.filename or "", name=name, target=target
                 )
-            return dataset_resource(record), new
+            return dataset_resource(record, described_columns(store, record)), new
 
-        return await answer_upload(response, service.upload_slots.of(caller.tenant), "datasets", add)
+        return await answer_upload(response, service, caller.tenant, "datasets", add)
 
 
 @router.get("/datasets", response_model=Items[Dataset], responses=problems(422))
@@ -84,7 +85,8 @@ def list_datasets(service: TheService, caller: TheCaller, limit: Limit = 50, cur
 @requires("read")
 def get_dataset(id: PathId, service: TheService, caller: TheCaller) -> Any:
     with service.store.reading() as work:
-        return dataset_resource(work.datasets.get(caller.tenant, id))
+        record = work.datasets.get(caller.tenant, id)
+    return dataset_resource(record, described_columns(service.store, record))
 
 
 @router.get("/datasets/{id}/rows", response_model=Rows, responses=problems(404, 422))
@@ -95,7 +97,16 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
         record = work.datasets.get(caller.tenant, id)
     read = partial(service.store.artifacts.part, record.artifact)
     x, y = read_rows(read, start, limit, most_numbers=_MOST_NUMBERS)
-    return Rows(start=start, rows=record.rows, x=x.reshape(len(x), math.prod(x.shape[1:])).tolist(), y=y.tolist())
+    described = read_columns(read)
+    flat = x.reshape(len(x), math.prod(x.shape[1:])).tolist()
+    return Rows(
+        start=start,
+        rows=record.rows,
+        # JSON has no NaN.
+        x=tuple(tuple(None if value != value else value for value in row) for row in flat),  # noqa: PLR0124
+        y=y.tolist(),
+        columns=described["names"] if described is not None else None,
+    )
 
 
 @router.delete("/datasets/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))

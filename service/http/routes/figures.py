@@ -8,8 +8,8 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Response
 from numpy.typing import NDArray
 
-from certiset.core.certificate import Certificate
-from certiset.core.data.stored_rows import read_rows
+from certiset.core.data.frame import Frame
+from certiset.core.data.stored_rows import read_columns, read_rows
 from certiset.core.errors import ConflictError, NotFoundError
 from certiset.core.jobs.monitoring import monitor_of
 from certiset.service.figures.certificate import budget_figure, members_figure
@@ -56,7 +56,8 @@ def calibration_figure(id: PathId, name: OfFit, service: TheService, caller: The
 def certificate_figure(id: PathId, name: OfCertificate, service: TheService, caller: TheCaller) -> Response:
     """The budget with the chosen point, or the members' ranks and log-ratios."""
     with service.store.reading() as work:
-        certificate = Certificate.from_json(work.certificates.get(caller.tenant, id).document)
+        document = work.certificates.get(caller.tenant, id).document
+    certificate = service.issuer_keys.issued(document, id)
     return _figure(budget_figure(certificate) if name == "budget" else members_figure(certificate))
 
 
@@ -93,4 +94,8 @@ def _some_rows(service: Service, cached: CachedPredictor) -> tuple[NDArray[Any],
         except NotFoundError:
             raise ConflictError("The calibration data were deleted, so there is nothing to draw.") from None
     read = partial(service.store.artifacts.part, dataset.artifact)
-    return read_rows(read, 0, _ROWS, most_numbers=_MOST_NUMBERS)
+    x, y = read_rows(read, 0, _ROWS, most_numbers=_MOST_NUMBERS)
+    described, data = read_columns(read), cached.predictor.certificate.data
+    if described is not None and described["names"] is not None and data is not None and data.columns is not None:
+        x = np.asarray(Frame(x, described["names"]).inputs(data.columns, ())[0])
+    return x, y

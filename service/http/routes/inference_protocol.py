@@ -13,7 +13,9 @@ from pydantic import BaseModel
 
 from certiset.core.errors import OptionError
 from certiset.service.http.access.requirements import prediction_body, public, requires
+from certiset.service.http.bodies import read_body
 from certiset.service.http.json_bodies import parse_json
+from certiset.service.http.long_answers import LongResponse
 from certiset.service.http.open_inference import HEAD_LENGTH, NUMBERS_AT, InferRequest, read_request, write_answer
 from certiset.service.http.problems import ProblemError
 from certiset.service.http.routes.dependencies import TheCaller, TheService
@@ -133,18 +135,31 @@ async def infer(
     caller: TheCaller,
     inference_header_content_length: Annotated[str | None, Header(pattern=r"^[0-9]{1,12}$")] = None,
 ) -> Response:
-    body, sets, tenant = await request.body(), service.sets, caller.tenant
+    sets, tenant = service.sets, caller.tenant
+    body = await read_body(request, sets, tenant)
     length = int(inference_header_content_length) if inference_header_content_length else len(body)
     if length > len(body):
         raise ProblemError(400, f"{HEAD_LENGTH} says {length} bytes, but the body has {len(body)}.")
-    folder, parse = service.settings.home / "uploads", partial(read_request, raw=body[length:])
-    asked, x = await parse_json(body[:length], parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder)
+    folder, parse = service.settings.scratch, partial(read_request, raw=body[length:])
+    with service.metrics.counting_deaths("body"):
+        asked, x = await parse_json(body[:length], parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder)
     member = asked.parameters.get("member")
     if member is not None and type(member) is not int:
         raise OptionError("parameters.member must be a whole number.", field="parameters.member")
-    served = await sets.serve(tenant, id, x, member, member_field="parameters.member")
-    content, length = await sets.in_thread(tenant, write_answer, asked, served)
+    served = await sets.serve(
+        tenant,
+        id,
+        x,
+        member,
+        member_field="parameters.member",
+        cases=asked.parameters.get("cases"),
+        cases_field="parameters.cases",
+    )
+    tail: list[bytes] = []
+    arrays = await sets.in_thread(tenant, served.columns)
+    parts = await sets.in_slices(tenant, write_answer(asked, served, arrays, tail))
     headers = {"Cache-Control": "no-store", "Server-Timing": served.timing}
-    if length == len(content):
-        return Response(content, headers=headers, media_type="application/json")
-    return Response(content, headers=headers | {HEAD_LENGTH: str(length)}, media_type="application/octet-stream")
+    if not tail:
+        return LongResponse(parts, headers=headers, media_type="application/json")
+    headers[HEAD_LENGTH] = str(sum(map(len, parts)))
+    return LongResponse([*parts, *tail], headers=headers, media_type="application/octet-stream")

@@ -59,14 +59,14 @@ async def upload_model(
 
         def add() -> tuple[Model, bool]:
             with ExitStack() as files:
-                folder = service.settings.home / "uploads"
+                folder = service.settings.scratch
                 paths = [
                     None if file is None else files.enter_context(on_disk(file, folder)) for file in (weights, backbone)
                 ]
                 record, new = add_model(store, caller.tenant, manifest, paths[0], onnx=paths[1])
             return model_resource(record), new
 
-        return await answer_upload(response, service.upload_slots.of(caller.tenant), "models", add)
+        return await answer_upload(response, service, caller.tenant, "models", add)
 
 
 @router.get("/models", response_model=Items[Model], responses=problems(422))

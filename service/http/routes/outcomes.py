@@ -3,14 +3,16 @@
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter
-from pydantic import Discriminator, Field, Tag
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import Discriminator, Field, Tag, TypeAdapter
 
 from certiset.core.errors import OptionError
-from certiset.core.jobs.outcomes import Outcome, count_outcomes
-from certiset.core.resources import OutcomesCounted
+from certiset.core.jobs.outcomes import IssuedPrediction, Outcome, correct_outcome, count_outcomes
+from certiset.core.monitor_resources import OutcomesCounted, OutcomeState
 from certiset.core.store import Store
 from certiset.service.http.access.requirements import outcomes_body, requires
+from certiset.service.http.bodies import read_body
+from certiset.service.http.json_bodies import parse_model
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, Strict, problems
 from certiset.service.http.state import Service
@@ -18,15 +20,22 @@ from certiset.service.http.state import Service
 router = APIRouter(tags=["outcomes"], responses=ALWAYS)
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Truth = Number | Annotated[list[Number], Field(min_length=1, max_length=100_000)]
+_ID_PATTERN = r"^[A-Za-z0-9_-]+$"
+PredictionId = Annotated[str, Path(max_length=50_000, pattern=_ID_PATTERN, description="whose outcome was reported")]
 
 
 class OutcomeRequest(Strict):
-    prediction_id: Annotated[str, Field(max_length=100_000, pattern=r"^[A-Za-z0-9_-]+$")]
-    y: Number | Annotated[list[Number], Field(min_length=1, max_length=100_000)]
+    prediction_id: Annotated[str, Field(max_length=100_000, pattern=_ID_PATTERN)]
+    y: Truth
 
 
 class OutcomesRequest(Strict):
     outcomes: Annotated[list[OutcomeRequest], Field(min_length=1, max_length=10_000)]
+
+
+class CorrectionRequest(Strict):
+    y: Truth
 
 
 def _model(body: Any) -> str:
@@ -41,18 +50,63 @@ OneOrMany = Annotated[
 ]
 
 
-@router.post("/outcomes", response_model=OutcomesCounted, responses=problems(400, 404, 413, 422))
+_BODY: TypeAdapter[OutcomeRequest | OutcomesRequest] = TypeAdapter(OneOrMany)
+
+
+@router.post(
+    "/outcomes",
+    response_model=OutcomesCounted,
+    responses=problems(400, 404, 413, 422),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {"title": "Body", **_BODY.json_schema(ref_template="#/components/schemas/{model}")}
+                }
+            },
+        }
+    },
+)
 @requires("write", action="outcome.report", largest_body=outcomes_body)
-async def report_outcomes(body: OneOrMany, service: TheService, caller: TheCaller, store: ActingStore) -> Any:
+async def report_outcomes(request: Request, service: TheService, caller: TheCaller, store: ActingStore) -> Any:
     """Takes the truth for one served set, or for many. All are counted, or, if one is not acceptable, none.
+
+    Each counts once, and once a case where the caller named one; without a name once an input, where the inputs of the
+    calibration rows were nearly all distinct.
 
     The outcome of a replayed member says whether it was covered and counts for nothing: who chose the member may have
     chosen the outcome, too.
     """
-    counted, contradicted = await run_sync(_count, service, store, caller.tenant, body)
+    sets, tenant = service.sets, caller.tenant
+    body = await parse_model(await read_body(request, sets, tenant), _BODY, sets=sets, tenant=tenant)
+    counted, contradicted = await run_sync(_count, service, store, tenant, body)
     for id, is_contradicted in contradicted.items():
-        service.predictors.update(caller.tenant, id, contradicted=is_contradicted)
+        service.predictors.update(tenant, id, contradicted=is_contradicted)
     return counted
+
+
+@router.patch("/outcomes/{prediction_id}", response_model=OutcomeState, responses=problems(400, 404, 409, 413, 422))
+@requires("write", action="outcome.correct")
+async def correct(
+    prediction_id: PredictionId, body: CorrectionRequest, service: TheService, caller: TheCaller, store: ActingStore
+) -> Any:
+    """Corrects a truth that was reported. The monitor's verdict is reconsidered from all outcomes, in their order."""
+    return await _corrected(service, store, caller.tenant, prediction_id, body.y)
+
+
+@router.delete("/outcomes/{prediction_id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))
+@requires("write", action="outcome.annul")
+async def annul(prediction_id: PredictionId, service: TheService, caller: TheCaller, store: ActingStore) -> None:
+    """Annuls an outcome that was reported, whether it was a hit or a miss, and reconsiders the verdict."""
+    await _corrected(service, store, caller.tenant, prediction_id, None)
+
+
+async def _corrected(service: Service, store: Store, tenant: str, prediction_id: str, y: Any) -> OutcomeState:
+    prediction = _known(service, tenant, prediction_id, "prediction_id")
+    state, contradicted = await run_sync(correct_outcome, store, tenant, prediction, service.settings.monitor_eta, y)
+    service.predictors.update(tenant, prediction.predictor, contradicted=contradicted)
+    return state
 
 
 def _count(
@@ -66,7 +120,11 @@ def _count(
 
 
 def _read(service: Service, tenant: str, given: OutcomeRequest, place: str) -> Outcome:
-    prediction = service.prediction_ids.read(tenant, given.prediction_id)
+    return Outcome(_known(service, tenant, given.prediction_id, f"{place}prediction_id"), given.y, field=f"{place}y")
+
+
+def _known(service: Service, tenant: str, prediction_id: str, field: str) -> IssuedPrediction:
+    prediction = service.prediction_ids.read(tenant, prediction_id)
     if prediction is None:
-        raise OptionError("This prediction_id is unknown.", field=f"{place}prediction_id")
-    return Outcome(prediction, given.y, field=f"{place}y")
+        raise OptionError("This prediction_id is unknown.", field=field)
+    return prediction

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from certiset.core.errors import OptionError
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import prediction_body, requires
+from certiset.service.http.bodies import read_body
 from certiset.service.http.json_bodies import parse_json
+from certiset.service.http.long_answers import LongResponse
 from certiset.service.http.openapi import DESCRIPTION
 from certiset.service.http.prediction_requests import (
+    CASES,
     LONGEST_X,
     MOST_MEMBERS,
     NUMBERS,
@@ -29,12 +33,16 @@ from certiset.service.http.routes.dependencies import TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, problems
 from certiset.service.http.schemas.predictions import PREDICTION, PREDICTIONS
 from certiset.service.http.state import Service
+from certiset.service.serving.case_hashes import LONGEST_CASE
 from certiset.service.serving.set_server import ServedSets
+from certiset.service.serving.slices import row_slices
 
 router = APIRouter(tags=["predict_set"], responses=ALWAYS)
 
 NPZ = "application/x-npz"
 _NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
+_ROWS_AT_ONCE, _NUMBERS_AT_ONCE = 64, 2**11
+"""written as JSON before others have their turn"""
 _REPLAYS = "replays this member instead of drawing one"
 
 Member = Annotated[int | None, Query(ge=0, le=MOST_MEMBERS, description=_REPLAYS)]
@@ -46,7 +54,9 @@ async def predict_one(request: Request) -> Response:
     service: Service = request.app.state.service
     caller: Caller = request.state.caller
     asked = read_query(request.scope["query_string"])
-    served = await service.sets.serve(caller.tenant, asked.predictor, asked.x, asked.member)
+    served = await service.sets.serve(
+        caller.tenant, asked.predictor, asked.x, asked.member, cases=asked.cases, cases_field="case"
+    )
     answer = await service.sets.in_thread(caller.tenant, _one, served, 0) if served.is_large else _one(served, 0)
     return Response(answer, headers=_headers(served), media_type="application/json")
 
@@ -70,6 +80,12 @@ _ONE: dict[str, Any] = {
             "in": "query",
             "description": _REPLAYS,
             "schema": {"type": "integer", "minimum": 0, "maximum": MOST_MEMBERS},
+        },
+        {
+            "name": "case",
+            "in": "query",
+            "description": CASES,
+            "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_CASE},
         },
     ],
     "responses": {
@@ -118,29 +134,35 @@ async def predict_many(
     caller: TheCaller,
     predictor: Annotated[str | None, Query(pattern=ID_PATTERN, description="for a body of .npz")] = None,
     member: Member = None,
+    case: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_CASE, description=f"for a body of .npz: {CASES}")
+    ] = None,
 ) -> Response:
     """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so."""
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and kind not in _NPZ_TYPES:
         raise ProblemError(415, f"The body must be application/json or {NPZ}, not {kind or 'of unknown kind'}.")
-    body, sets, tenant = await request.body(), service.sets, caller.tenant
+    sets, tenant = service.sets, caller.tenant
+    body = await read_body(request, sets, tenant)
     if kind == "application/json":
-        folder = service.settings.home / "uploads"
-        asked = await parse_json(body, read_json, ["x"], sets=sets, tenant=tenant, folder=folder)
+        with service.metrics.counting_deaths("body"):
+            folder = service.settings.scratch
+            asked = await parse_json(body, read_json, ["x"], sets=sets, tenant=tenant, folder=folder)
     else:
         asked = await sets.in_thread(tenant, _read_npz, body, predictor, service.settings.max_predict_bytes)
     chosen = member if asked.member is None else asked.member
-    served = await sets.serve(tenant, asked.predictor, asked.x, chosen)
+    cases = case if asked.cases is None else asked.cases
+    served = await sets.serve(tenant, asked.predictor, asked.x, chosen, cases=cases)
     if _wants_npz(request):
-        return Response(await sets.in_thread(tenant, _npz, served), headers=_headers(served), media_type=NPZ)
-    answer = await sets.in_thread(tenant, _many, served) if served.is_large else _many(served)
-    return Response(answer, headers=_headers(served), media_type="application/json")
+        return LongResponse([await sets.in_thread(tenant, _npz, served)], headers=_headers(served), media_type=NPZ)
+    answer = await sets.in_slices(tenant, _many(served)) if served.is_large else [*_many(served)]
+    return LongResponse(answer, headers=_headers(served), media_type="application/json")
 
 
 def _read_npz(body: bytes, predictor: str | None, unpacked_bytes: int) -> SetQuery:
     if predictor is None:
         raise OptionError("With an .npz body, name the predictor as ?predictor=ID.", field="predictor")
-    x = read_arrays(io.BytesIO(body), ["x"], Limits(unpacked_bytes=unpacked_bytes))["x"]
+    x = read_arrays(body, ["x"], Limits(unpacked_bytes=unpacked_bytes))["x"]
     return SetQuery(predictor, x, None)
 
 
@@ -155,7 +177,7 @@ def _headers(served: ServedSets) -> dict[str, str]:
 
 def _one(served: ServedSets, row: int) -> bytes:
     head = {
-        "prediction_id": served.ids[row],
+        "prediction_id": served.ids[row].decode(),
         "predictor": served.predictor.id,
         "member": int(served.members[row]),
         "set": served.sets[row],
@@ -163,10 +185,22 @@ def _one(served: ServedSets, row: int) -> bytes:
     return json.dumps(head)[:-1].encode() + b', "certificate": ' + served.predictor.certificate_json + b"}"
 
 
-def _many(served: ServedSets) -> bytes:
-    rows = b", ".join(_one(served, row) for row in range(len(served.ids)))
-    head = json.dumps({"predictor": served.predictor.id})[:-1].encode()
-    return head + b', "certificate": ' + served.predictor.certificate_json + b', "predictions": [' + rows + b"]}"
+def _many(served: ServedSets) -> Iterator[bytes]:
+    """In parts, each of which is written in a fraction of a millisecond."""
+    id, certificate = served.predictor.id, served.predictor.certificate_json
+    yield json.dumps({"predictor": id})[:-1].encode() + b', "certificate": ' + certificate + b', "predictions": ['
+    promise, between = json.loads(certificate), b""
+    for part in row_slices(len(served.ids), served.sets.row_numbers, at_once=_ROWS_AT_ONCE, most=_NUMBERS_AT_ONCE):
+        rows = zip(
+            served.ids[part].tolist(), served.members[part].tolist(), served.sets.take(part).to_json(), strict=True
+        )
+        written = [
+            {"prediction_id": name.decode(), "predictor": id, "member": member, "set": found, "certificate": promise}
+            for name, member, found in rows
+        ]
+        yield between + json.dumps(written)[1:-1].encode()
+        between = b", "
+    yield b"]}"
 
 
 def _npz(served: ServedSets) -> bytes:

@@ -1,19 +1,31 @@
 """What is served, and how outcomes have treated it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Header, Response
+from fastapi.responses import StreamingResponse
 
 from certiset.core.jobs import deletion, serving
 from certiset.core.jobs.monitoring import monitor_of
 from certiset.core.jobs.views import predictor_resource
-from certiset.core.resources import Monitor, Predictor
+from certiset.core.monitor_resources import Monitor
+from certiset.core.resources import Predictor
 from certiset.service.http.access.requirements import requires
+from certiset.service.http.etags import matches
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, Strict, problems
 
 router = APIRouter(tags=["predictors"], responses=ALWAYS)
+
+_BYTES = "application/octet-stream"
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "a safetensors file",
+        "content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}},
+    },
+    304: {"description": "as before"},
+}
 
 
 class ServingRequest(Strict):
@@ -64,3 +76,20 @@ async def delete_predictor(id: PathId, service: TheService, caller: TheCaller, s
 def get_monitor(id: PathId, service: TheService, caller: TheCaller) -> Any:
     """How the served sets have done, and whether that contradicts what was promised."""
     return monitor_of(service.store, caller.tenant, id, service.settings.monitor_eta)
+
+
+@router.get("/predictors/{id}/file", response_class=Response, responses={**_FILE, **problems(404, 422)})
+@requires("read")
+def get_predictor_file(
+    id: PathId, service: TheService, caller: TheCaller, if_none_match: Annotated[str | None, Header()] = None
+) -> Response:
+    """The model's weights and the members: the file whose SHA-256 the certificate states as `predictor_sha256`."""
+    with service.store.reading() as work:
+        name = work.predictors.get(caller.tenant, id).artifact
+    etag = f'"{name}"'
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
+    if matches(if_none_match, etag):
+        return Response(status_code=304, headers=headers)
+    size, pieces = service.store.artifacts.checked_pieces(name)
+    headers |= {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="{id}.safetensors"'}
+    return StreamingResponse(pieces, headers=headers, media_type=_BYTES)

@@ -1,25 +1,22 @@
 """Multipart forms: files stream to disk while they arrive, and are gone when the request ends."""
 
-import errno
-import shutil
-import tempfile
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import Request, Response
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 
-from certiset.core.errors import OptionError, StoreFullError
+from certiset.core.errors import OptionError
+from certiset.core.scratch import full_disk_refused, scratch_file
 from certiset.service.http.problems import ProblemError
+from certiset.service.http.state import Service
 
 _FIELD_BYTES = 2**20
-_ABANDONED_SECONDS = 3600.0
+_PIECE = 2**20
 
 T = TypeVar("T", bound="_Named")
 
@@ -30,13 +27,14 @@ class _Named(Protocol):
 
 
 async def answer_upload(
-    response: Response, slots: CapacityLimiter, folder: str, add: Callable[[], tuple[T, bool]]
+    response: Response, service: Service, tenant: str, folder: str, add: Callable[[], tuple[T, bool]]
 ) -> T:
     """What ``add`` stores or finds, and says whether it is new, as the answer to an upload to ``folder``.
 
-    ``slots`` are the tenant's: uploads must not take the threads that everybody else needs.
+    Each tenant has slots of its own: uploads must not take the threads that everybody else needs.
     """
-    resource, new = await run_sync(add, limiter=slots)
+    with service.metrics.counting_deaths("upload"):
+        resource, new = await run_sync(add, limiter=service.upload_slots.of(tenant))
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"/{folder}/{resource.id}"
     return resource
@@ -47,7 +45,7 @@ async def form_of(request: Request) -> AsyncIterator[FormData]:
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise ProblemError(415, "Send a multipart form, as 'curl -F file=@data.csv' does.")
     try:
-        with _space():
+        with full_disk_refused():
             form = await request.form(max_files=4, max_fields=16, max_part_size=_FIELD_BYTES)
     except MultiPartException as error:
         raise ProblemError(400, f"The form cannot be read: {error.message}") from None
@@ -80,31 +78,7 @@ def text_field(form: FormData, name: str, default: str = "", longest: int = 200)
     return value
 
 
-@contextmanager
-def on_disk(upload: UploadFile, folder: Path) -> Iterator[Path]:
+def on_disk(upload: UploadFile, folder: Path) -> AbstractContextManager[Path]:
     """The upload as a file with a path, for as long as the block lasts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="upload-") as copy:
-        with _space():
-            upload.file.seek(0)
-            shutil.copyfileobj(upload.file, copy, 2**20)
-            copy.flush()
-        yield Path(copy.name)
-
-
-def remove_abandoned(folder: Path) -> None:
-    """What an API process left that was killed in the middle of an upload."""
-    for file in folder.glob("upload-*"):
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > _ABANDONED_SECONDS:
-                file.unlink()
-
-
-@contextmanager
-def _space() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise StoreFullError("The disk has no space left for the upload: free some, then try again.") from None
-        raise
+    upload.file.seek(0)
+    return scratch_file(folder, iter(lambda: upload.file.read(_PIECE), b""))

@@ -34,8 +34,13 @@ export async function certificate(id, { say }) {
         ["with confidence", atLeast(1 - coverage.delta - coverage.pool_delta)],
         ["calibration points", number(coverage.n)],
         [`mean size (${efficiency.measure})`, number(efficiency.empirical)],
-        [`certified mean size, confidence ${atLeast(1 - efficiency.gamma)}`, atMost(efficiency.upper_bound)],
+        [`certified mean size${cut(efficiency)}, confidence ${atLeast(1 - efficiency.gamma)}`,
+          atMost(efficiency.upper_bound)],
       ]),
+      content.size_statement ? element("p", {}, unbroken(content.size_statement)) : null,
+      content.account ? element("p", { class: content.account.attempt > content.account.family ? "caveat" : "small soft" },
+        content.account.statement) : null,
+      (content.caveats ?? []).map((one) => element("p", { class: "caveat" }, element("strong", {}, "Caveat: "), one.message)),
       element("h2", {}, "Assumptions"),
       element("ul", { class: "plain" }, content.assumptions.map((one) => element("li", {}, one))),
       provenance.messages.length ? element("h2", {}, "Notes") : null,
@@ -53,23 +58,42 @@ export async function certificate(id, { say }) {
           predictor_id: content.predictor_id }, ["messages"]))));
 }
 
+/** What a certified mean of widths or volumes leaves out; a number of labels is never cut. */
+function cut(efficiency) {
+  return efficiency.upper_bound === null || efficiency.measure === "labels" || efficiency.bound === "exact"
+    ? "" : ` (sizes above ${atMost(efficiency.cap)} count as ${atMost(efficiency.cap)})`;
+}
+
 function audit(id, text, checked, key, say) {
   const rows = checked.checks.map((one) => [one.name, badge(one.ok ? "holds" : "fails", one.ok ? "good" : "bad"),
     show(one.expected), show(one.found)]);
+  // One that was issued before the key was replaced is still signed by the old one.
+  const signer = checked.signed_by ?? key.public_key;
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(key.public_key);
+      await navigator.clipboard.writeText(signer);
       say("The key was copied.");
     } catch {
       say("The browser does not allow copying: select the key and copy it.");
     }
   };
+  const keep = (name) => async () => {
+    try {
+      save(`${id}.${name}.json`, await getText(`/certificates/${id}/${name}`));
+    } catch (error) {
+      say(error.message);
+    }
+  };
   return element("div", { class: "card" }, element("h2", {}, "For the auditor"),
     element("p", {}, "The file has every number from which the promises follow. Check it offline with"),
     element("pre", { class: "scroll", tabindex: "0" },
-      element("code", {}, `certiset verify ${id}.json --key ${key.public_key}`)),
+      element("code", {}, `certiset verify ${id}.json --key ${signer}`)),
+    element("p", {}, "with a key that you have from the issuer, and not from this page alone. The attestation can be " +
+      "checked with openssl, without this program; the status says, dated and signed, what has become of it."),
     element("p", { class: "row" },
       element("button", { type: "button", onclick: () => save(`${id}.json`, text) }, "Download"),
+      element("button", { type: "button", class: "plain", onclick: keep("attestation") }, "Attestation"),
+      element("button", { type: "button", class: "plain", onclick: keep("status") }, "Status"),
       element("button", { type: "button", class: "plain", onclick: copy }, "Copy the public key")),
     element("details", { id: "checks" },
       element("summary", {}, `${rows.length} checks, ${rows.filter((_, n) => checked.checks[n].ok).length} hold`),

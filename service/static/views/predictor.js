@@ -10,7 +10,7 @@ export async function predictor(id, { say, again }) {
   const about = await get(`/predictors/${id}`);
   const certificate = await get(`/certificates/${about.certificate_id}`);
   const fit = await get(`/calibrations/${about.calibration_id}`);
-  const rows = await samples(fit.dataset_id);
+  const rows = await samples(fit.dataset_id, certificate.data?.columns);
   const width = about.input_shape.reduce((a, b) => a * b, 1);
   const classes = about.task === "classification" ? await classesOf(fit.model_id) : null;
   const input = element("textarea", { rows: "3", spellcheck: "false", required: true });
@@ -81,9 +81,13 @@ export async function predictor(id, { say, again }) {
           : "The promise is for the mean over all members, so they must be drawn at random.")))));
 }
 
-async function samples(datasetId) {
+/** Some rows of the data, as the model takes them: of a table, the columns that are inputs. */
+async function samples(datasetId, inputs) {
   try {
-    return await get(`/datasets/${datasetId}/rows?limit=${SAMPLES}`);
+    const rows = await get(`/datasets/${datasetId}/rows?limit=${SAMPLES}`);
+    if (!inputs || !rows.columns) return rows;
+    const places = inputs.map((name) => rows.columns.indexOf(name));
+    return { ...rows, x: rows.x.map((row) => places.map((place) => row[place])) };
   } catch {
     return { x: [], y: [] };
   }
@@ -160,7 +164,7 @@ function words(set) {
 /** The truth, once it is known, feeds the monitor. */
 function truth(found, task) {
   const input = element("input", { inputmode: "decimal", required: true });
-  const box = field("The truth, once you know it", input, `${task === "classification" ? "a label" : "a number, or several"}; it counts and cannot be undone`);
+  const box = field("The truth, once you know it", input, `${task === "classification" ? "a label" : "a number, or several"}; it counts once a case`);
   const said = element("p", { role: "status" });
   const submit = async (event) => {
     event.preventDefault();
@@ -172,7 +176,7 @@ function truth(found, task) {
     try {
       const done = await post("/outcomes", { prediction_id: found.prediction_id,
         y: values.length === 1 ? values[0] : values });
-      const effect = done.counted ? "It was counted." : done.repeated ? "It was already counted."
+      const effect = done.counted ? "It was counted." : done.repeated ? "This case was already counted."
         : "Replayed members do not count.";
       said.textContent = `${done.covered[0] ? "Covered." : "Missed."} ${effect}`;
       box.wrong("");

@@ -116,11 +116,29 @@ def test_inputs_of_the_right_size_take_the_shape_of_the_model(x: Any, shape: tup
     assert check_inputs(VALUES, x).shape == shape
 
 
-@pytest.mark.parametrize("x", [np.zeros((2, 3)), np.zeros(3), np.zeros((1, 2, 1, 2))])
-def test_inputs_of_another_size_are_refused(x: Any) -> None:
-    with pytest.raises(DataError, match=r"The model takes inputs of shape \(1, 2\), but x has rows of shape") as caught:
+@pytest.mark.parametrize(
+    "x",
+    [np.zeros((2, 3)), np.zeros(3), np.zeros((1, 2, 1, 2)), np.zeros((3, 2, 1)), np.zeros((2, 1, 1, 2)), np.zeros(2)],
+    ids=lambda x: str(x.shape),
+)
+def test_inputs_of_another_shape_are_refused_even_if_their_numbers_are_as_many(x: Any) -> None:
+    sentence = r"The model takes inputs of shape \(1, 2\) or one row of 2 numbers, but x has rows of shape"
+    with pytest.raises(DataError, match=sentence) as caught:
         check_inputs(VALUES, x)
     assert caught.value.field == "x"
+
+
+def test_an_image_with_its_channels_last_is_another_input() -> None:
+    images = Model.from_manifest({"task": "classification", "classes": 48, "input_shape": [3, 4, 4]})
+    channels_first = np.arange(96.0).reshape(2, 3, 4, 4)
+    assert np.array_equal(check_inputs(images, channels_first.reshape(2, 48)), channels_first)
+    with pytest.raises(DataError, match=r"but x has rows of shape \(4, 4, 3\)"):
+        check_inputs(images, channels_first.transpose(0, 2, 3, 1))
+
+
+def test_one_number_a_row_needs_no_second_dimension() -> None:
+    one = Model.from_manifest({"task": "regression", "input_shape": [1]})
+    assert check_inputs(one, np.arange(3.0)).tolist() == [[0.0], [1.0], [2.0]]
 
 
 @pytest.mark.parametrize("kind", ["<f4", ">f4", "<f8", ">f8", "<i2", ">i8", "<u1", "g"])

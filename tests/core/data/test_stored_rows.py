@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certiset.core.data import DatasetArrays
-from certiset.core.data.stored_rows import map_rows, read_rows
+from certiset.core.data.stored_rows import map_dataset, read_rows
 from certiset.core.errors import DamagedFileError
 
 KINDS = ("f4", "f8", "i8", "u1", "?", "i2")
@@ -58,10 +58,11 @@ def test_all_rows_as_views_of_the_file(tmp_path: Path) -> None:
     x, y = np.arange(24, dtype=np.float32).reshape(4, 2, 3), np.array([3, 1, 2, 0])
     file = tmp_path / "stored"
     file.write_bytes(DatasetArrays(x, y).to_bytes())
-    found_x, found_y = map_rows(file)
+    found = map_dataset(file)
+    found_x, found_y = found.x, found.y
     assert isinstance(found_x, np.memmap)
     np.testing.assert_array_equal(found_x, x)
     np.testing.assert_array_equal(found_y, y)
     file.write_bytes(b"\x05\0\0\0\0\0\0\0nonsense")
     with pytest.raises(DamagedFileError, match="The stored dataset is damaged"):
-        map_rows(file)
+        map_dataset(file)

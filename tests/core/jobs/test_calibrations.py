@@ -1,6 +1,7 @@
 """A calibration is requested once, with every option written down, and refused with the field at fault."""
 
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from certiset.core.bounds import TooFewPointsError
-from certiset.core.errors import ConflictError, DataError, NotFoundError, OptionError
+from certiset.core.errors import ConflictError, DamagedFileError, DataError, NotFoundError, OptionError
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs import add_dataset, add_model
 from certiset.core.jobs.calibrations import (
@@ -66,14 +67,88 @@ def test_every_option_is_written_down_so_that_a_later_default_changes_nothing(st
     assert record.options["score"] == {"kind": "log_prob"}
     assert (record.options["prior"]["steps"], record.options["prior"]["split"]) == (30, 0.5)
     assert FitOptions.read(record.options).to_json() == record.options
-    assert undecided(record.options) == {"size_cap", "device", "prior.objective"}
+    assert undecided(record.options) == {"size_cap", "device", "prior.objective", "clusters", "order"}
+
+
+def table(store: Store) -> dict[str, str]:
+    x, y = class_data(300, 3)
+    lines = [f"{a},{b},{truth},p{row // 2},{row}" for row, ((a, b), truth) in enumerate(zip(x, y, strict=True))]
+    file = store.settings.home / "table.csv"
+    file.write_text("\n".join(["first,second,y,patient,day", *lines]))
+    dataset, _ = add_dataset(store, "ada", file, filename="table.csv")
+    model, _ = add_model(store, "ada", class_model().manifest, class_model().tensors())
+    return {"dataset_id": dataset.id, "model_id": model.id}
+
+
+def test_columns_are_looked_for_before_anything_is_queued(store: Store, told: Any) -> None:
+    given = {**table(store), "order": "day"}
+    record = request_calibration(
+        store, "ada", CalibrationRequest.read({**given, "clusters": "patient"}), announcer=told
+    )
+    assert (record.options["clusters"], record.options["order"]) == ("patient", "day")
+    for options, words, field in (
+        ({"clusters": "pateint"}, "clusters: there is no column 'pateint'; the nearest is 'patient'", "clusters"),
+        ({"order": "patient"}, "order must be a column of numbers or of times", "order"),
+        (
+            {"order": None},
+            "the table has 3 columns of numbers for them: .* text are no inputs: 'patient'",
+            "dataset_id",
+        ),
+    ):
+        with pytest.raises(DataError, match=words) as caught:
+            request_calibration(store, "ada", CalibrationRequest.read({**given, **options}), announcer=told)
+        assert caught.value.field == field
+    few = {**given, "clusters": "patient", "alpha": 0.01}
+    with pytest.raises(TooFewPointsError, match="150 clusters leave n = 75"):
+        request_calibration(store, "ada", CalibrationRequest.read(few), announcer=told)
+    assert told.ids == [record.id]
+
+
+def test_a_model_of_which_nothing_was_said_is_judged_when_it_is_calibrated(store: Store, told: Any) -> None:
+    asked = inputs(store)
+    with store.writing() as work:
+        work.models.get("ada", asked["model_id"]).rows = None
+    request_calibration(store, "ada", CalibrationRequest.read(asked), announcer=told)
+    with store.reading() as work:
+        assert work.models.get("ada", asked["model_id"]).rows == "proved"
+
+
+def test_data_in_a_store_elsewhere_are_checked_without_being_in_memory(
+    tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a copy on disk, written in pieces, that is gone afterwards."""
+    elsewhere = Store.ready(Settings(home=tmp_path, artifacts_url=f"memory://{tmp_path}"))
+    x = np.random.default_rng(0).normal(size=(4000, 1000)).astype(np.float32)
+    file = tmp_path / "data.npz"
+    np.savez(file, x=x, y=np.arange(4000) % 3)
+    manifest = {"task": "classification", "classes": 3, "input_shape": [1000]}
+    weights = {"head.0.weight": np.ones((3, 1000)), "head.0.bias": np.zeros(3)}
+    model, _ = add_model(elsewhere, "ada", {**manifest, "head": {"kind": "mlp", "widths": [1000, 3]}}, weights)
+    dataset, _ = add_dataset(elsewhere, "ada", file, filename="data.npz")
+    monkeypatch.setattr("certiset.core.store.artifacts._LARGE_PIECE", 2**20)
+    monkeypatch.setattr(elsewhere.artifacts, "get", lambda _: pytest.fail("a file was read as a whole"))
+    request = CalibrationRequest.read({"dataset_id": dataset.id, "model_id": model.id})
+    tracemalloc.start()
+    try:
+        record = request_calibration(elsewhere, "ada", request, announcer=told)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert record.status == "queued"
+    assert most < x.nbytes / 2
+    assert list(elsewhere.settings.scratch.iterdir()) == []
+    elsewhere.artifacts._fs.pipe_file(elsewhere.artifacts._path(dataset.artifact), b"damaged")
+    with pytest.raises(DamagedFileError, match=f"{dataset.artifact} is damaged"):
+        request_calibration(elsewhere, "ada", request, announcer=told)
+    assert list(elsewhere.settings.scratch.iterdir()) == []
+    elsewhere.close()
 
 
 def undecided(options: dict[str, Any], place: str = "") -> set[str]:
     """The options that a fit still has to decide by itself.
 
     Of these, the cap of the size is taken from the data, the device is the worker's, and the objective "auto" is the
-    better of two.
+    better of two; no clusters and no order mean that rows are independent.
     """
     found = {place + name for name, value in options.items() if value in (None, "auto")}
     inner = ((name, value) for name, value in options.items() if isinstance(value, dict))

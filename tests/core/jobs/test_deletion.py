@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from certiset.core.errors import CertisetError, ConflictError, NotFoundError, WithdrawnError
+from certiset.core.graphs.row_proof.verdict import PROVED
 from certiset.core.jobs import calibrations, deletion
 from certiset.core.jobs.calibrations import CalibrationRequest, request_calibration
 from certiset.core.store import Store
@@ -46,7 +47,7 @@ def fitted(store: Store, calibration: Calibration) -> None:
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests are accepted without data: only the database matters here."""
-    monkeypatch.setattr(calibrations, "_checked", lambda *_: {"alpha": 0.1})
+    monkeypatch.setattr(calibrations, "_checked", lambda *_: ({"alpha": 0.1}, PROVED))
 
 
 def ask(store: Store, dataset_id: str, model_id: str) -> Calibration:

@@ -11,6 +11,7 @@ from certiset.core.errors import ModelError
 from certiset.core.jobs import model_conversion
 from certiset.core.jobs.model_conversion import convert_model
 from certiset.core.models.backbones.lenet5 import lenet5
+from tests.core.graphs.dishonest import DISHONEST, RANDOM
 from tests.core.models import onnx_files
 
 MANIFEST: dict[str, Any] = {"task": "regression", "input_shape": [4], "backbone": {"kind": "onnx"}}
@@ -24,7 +25,7 @@ def file(folder: Path, content: bytes) -> Path:
 def convert(manifest: dict[str, Any], weights: Path | None, onnx: Path | None, largest: int = 2**24) -> Path:
     output = (onnx or weights or Path()).with_name("stored")
     output.touch()
-    assert len(convert_model(manifest, weights, onnx, output, largest)) == 64
+    assert len(convert_model(manifest, weights, onnx, output, largest).sha256) == 64
     return output
 
 
@@ -36,6 +37,18 @@ def test_a_model_that_loads_is_written_as_it_is_stored(tmp_path: Path) -> None:
     images = {"task": "regression", "input_shape": [1, 28, 28], "backbone": {"kind": "lenet5"}}
     weights = tmp_path / "weights.safetensors"
     assert set(load_file(convert(images, weights, None))) == {f"backbone.{k}" for k in lenet5().state_dict()}
+
+
+def test_how_rows_are_treated_is_judged_where_the_file_is_read(tmp_path: Path) -> None:
+    output = tmp_path / "stored"
+    output.touch()
+    for content, words in (
+        (onnx_files.linear(), None),
+        (DISHONEST["the first row"](), "Gather works along the axis of rows"),
+    ):
+        assert convert_model(MANIFEST, None, file(tmp_path, content), output, 2**24).row_proof.reason == words
+    with pytest.raises(ModelError, match="draws random numbers"):
+        convert(MANIFEST, None, file(tmp_path, RANDOM["noise"]()))
 
 
 def test_weights_that_are_small_as_bytes_and_large_as_floats_are_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from certiset.core.errors import CertisetError, LargerThanQuotaError, QuotaExceededError
+from certiset.core.graphs.row_proof.verdict import PROVED
 from certiset.core.jobs import add_dataset, add_model, calibrations, deletion
 from certiset.core.jobs.calibrations import CalibrationRequest, request_calibration
 from certiset.core.store import Store
@@ -99,7 +100,7 @@ def test_rows_and_models_are_counted(store: Store, upload: Callable[..., Dataset
 
 
 def test_no_more_calibrations_are_queued_than_the_quota_allows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrations, "_checked", lambda *_: {"alpha": 0.1})
+    monkeypatch.setattr(calibrations, "_checked", lambda *_: ({"alpha": 0.1}, PROVED))
     allow(store, queued_jobs=3)
     request = CalibrationRequest(dataset_id=a_dataset(store).id, model_id=a_model(store).id)
 

@@ -14,6 +14,8 @@ from certiset.core.jobs.tenant_erasure import erase_tenant
 from certiset.core.jobs.tenant_export import export_tenant
 from certiset.core.store import Store
 from certiset.core.store.garbage import orphans
+from certiset.core.store.monitors import Levels
+from certiset.core.store.outcomes import Reported
 from certiset.core.store.records import Calibration
 from tests.core.store.records import a_dataset, a_fit_result, a_model, state
 
@@ -33,7 +35,9 @@ def a_whole_tenant(store: Store, tenant: str, content: bytes) -> Calibration:
         assert claim is not None
         work.leases.renew(claim, {"phase": "fit"})
         assert work.leases.succeed(claim, a_fit_result(tenant))
-        work.outcomes.add(tenant, f"pred-{tenant}", {"n1": False, "n2": True}, alpha=0.1, eta=0.01)
+        work.outcomes.add(
+            tenant, f"pred-{tenant}", [Reported("n1", False), Reported("n2", True)], Levels(0.1, 0.01, None)
+        )
         return work.calibrations.create(dataset, model, {"alpha": 0.1})
 
 
@@ -64,12 +68,15 @@ def test_an_export_has_every_record_file_and_certificate_of_the_tenant_and_no_se
         work.audit.add("dataset.create", "eve", "dataset", "ds-2")
     exported = export_tenant(store, "ada", file)
     assert exported.records == {
-        "audit": 1,
+        "audit": 2,
         "datasets": 1,
         "models": 1,
         "calibrations": 2,
         "predictors": 1,
         "certificates": 1,
+        "attempts": 0,
+        "row_sketches": 0,
+        "shared_rows": 0,
         "outcomes": 2,
         "monitors": 1,
         "keys": 1,

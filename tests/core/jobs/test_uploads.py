@@ -151,7 +151,7 @@ def test_what_is_refused_leaves_nothing_behind(store: Store, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("filename", "content", "target", "field"),
     [
-        ("data.csv", b"a,y\n1,0\nnan,1\n", "y", "file"),
+        ("data.csv", b"a,y\n1,0\n1e999,1\n", "y", "file"),
         ("data.csv", b"a,y\n1,0\n2,nan\n", "y", "file"),
         ("data.csv", b"a,y\n1,0\n", "y", "file"),
         ("data.csv", b"a,y\n1,0\n2,1\n", "z", "target"),

@@ -68,6 +68,20 @@ def growing() -> bytes:
     return file(nodes, ["rows", 1], ["rows", "columns"], [zero, one])
 
 
+def swelling() -> bytes:
+    """y = x, after as many zeros were added up as the largest x says."""
+    zero = helper.make_tensor("zero", TensorProto.INT64, [1], [0])
+    nodes = [
+        helper.make_node("Cast", ["x"], ["whole"], to=TensorProto.INT64),
+        helper.make_node("ReduceMax", ["whole"], ["most"], keepdims=0),
+        helper.make_node("Unsqueeze", ["most", "zero"], ["shape"]),
+        helper.make_node("ConstantOfShape", ["shape"], ["zeros"]),
+        helper.make_node("ReduceSum", ["zeros"], ["sum"], keepdims=0),
+        helper.make_node("Add", ["x", "sum"], ["y"]),
+    ]
+    return file(nodes, ["rows", 1], ["rows", 1], [zero])
+
+
 def patient() -> bytes:
     """y = x, after as many turns of a loop as the largest x says: 10^15 take weeks."""
     go_on = helper.make_tensor("go_on", TensorProto.BOOL, [], [True])
@@ -96,7 +110,10 @@ def _do_nothing(operator: str, inputs: list[str]) -> onnx.GraphProto:
     )
 
 
-def file(nodes: list[onnx.NodeProto], x: list[str | int], y: list[str | int], given: list[onnx.TensorProto]) -> bytes:
+Shape = list[str | int]
+
+
+def file(nodes: list[onnx.NodeProto], x: Shape, y: Shape | None, given: list[onnx.TensorProto]) -> bytes:
     graph = helper.make_graph(
         nodes,
         "graph",

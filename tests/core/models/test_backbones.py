@@ -12,6 +12,7 @@ from certiset.core.models import Manifest, Model
 from certiset.core.models.backbones import BACKBONES
 from certiset.core.models.backbones.lenet5 import lenet5
 from certiset.core.models.backbones.torchvision import torchvision_features
+from tests.core.graphs.dishonest import DISHONEST
 from tests.core.models import onnx_files
 from tests.devices import DTYPES
 
@@ -85,6 +86,10 @@ class BackboneLaws:
             alone = model.features(x[row : row + 1], torch.device("cpu"), torch.float32)
             assert torch.allclose(alone[0], together[row], atol=self.tolerance)
 
+    def test_its_rows_are_proved_to_be_treated_one_by_one(self) -> None:
+        model = self.model()
+        assert (model.rows, model.rows_reason) == ("proved", None)
+
     def test_its_tensors_build_it_again(self) -> None:
         model = self.model()
         model.features(self.inputs(2), torch.device("cpu"), torch.float64)
@@ -125,6 +130,10 @@ class TestOnnx(BackboneLaws):
         with pytest.raises(ModelError, match=r"no \.onnx file was given") as caught:
             Model.from_manifest(self.manifest())
         assert caught.value.field == "backbone.kind"
+
+    def test_a_graph_that_mixes_rows_says_so(self) -> None:
+        model = Model.from_manifest(self.manifest(), onnx=DISHONEST["centred over rows"]())
+        assert (model.rows, model.rows_reason) == ("one_by_one", "ReduceMean summarises over rows")
 
     def test_inputs_of_another_shape_are_refused(self) -> None:
         with pytest.raises(ModelError, match="The ONNX model failed on its input"):

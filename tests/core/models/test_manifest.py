@@ -46,7 +46,11 @@ MLP = {
         ({"backbone": "none"}, "backbone", "backbone must be an object with named fields"),
         ({"head": {"kind": "linear"}}, "head.kind", "head.kind must be one of identity, mlp, not 'linear'"),
         ({"head": []}, "head", "head must be an object with named fields"),
-        ({"colour": "blue"}, "colour", "The manifest has no field 'colour'; known are backbone, classes, head"),
+        (
+            {"colour": "blue"},
+            "colour",
+            "The manifest has no field 'colour'; known are backbone, classes, columns, head",
+        ),
     ],
 )
 def test_a_wrong_manifest_is_refused_by_the_field(change: dict[str, Any], field: str, message: str) -> None:

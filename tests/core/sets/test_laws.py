@@ -43,6 +43,13 @@ def test_json_fits_its_schema(kind: str) -> None:
 
 
 @every_kind
+def test_the_json_of_a_batch_is_that_of_its_rows(kind: str) -> None:
+    sets, _ = BATCHES[kind]
+    assert sets.to_json() == [sets[row] for row in range(len(sets))]
+    assert sets.take(slice(0)).to_json() == []
+
+
+@every_kind
 def test_the_compact_form_is_the_same_set(kind: str) -> None:
     sets, _ = BATCHES[kind]
     for row, payload in enumerate(sets.pack()):

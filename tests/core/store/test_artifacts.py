@@ -82,6 +82,26 @@ def test_a_missing_file_is_an_error_that_names_it(artifacts: Artifacts) -> None:
         artifacts.get("0" * 64)
 
 
+def test_content_comes_in_pieces_and_a_damaged_one_ends_in_an_error(
+    artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("certiset.core.store.artifacts._LARGE_PIECE", 4000)
+    name = artifacts.put(CONTENT)
+    assert [len(piece) for piece in artifacts.pieces(name)] == [4000, 4000, 2240]
+    assert b"".join(artifacts.pieces(name)) == CONTENT
+    assert artifacts.intact(name)
+    fs, path = artifacts._fs, artifacts._path(name)
+    fs.pipe_file(path, CONTENT[:-1] + b"x")
+    assert not artifacts.intact(name)
+    with pytest.raises(DamagedFileError, match=f"{name} is damaged"):
+        list(artifacts.pieces(name))
+    fs.rm_file(path)
+    fs.invalidate_cache()
+    assert not artifacts.intact(name)
+    with pytest.raises(DamagedFileError, match=f"{name} is missing"):
+        list(artifacts.pieces(name))
+
+
 def stored(tmp_path: Path) -> tuple[Artifacts, str, Path]:
     artifacts = Artifacts(str(tmp_path))
     name = artifacts.put(CONTENT)

@@ -23,6 +23,7 @@ from certiset.core.errors import (
 from certiset.core.store import Database, Store
 from certiset.core.store.errors import driver_message, store_error, translated_errors
 from certiset.core.store.migrate import migrate
+from certiset.core.store.records import Monitor
 from certiset.core.store.schema import is_current, require_current
 from tests.core.store.records import a_calibration, a_dataset
 from tests.servers import POSTGRES, free_port, missing, postgres_database
@@ -210,7 +211,7 @@ def test_a_statement_over_its_time_limit_is_busy(postgresql: Database) -> None:
 
 def test_a_serialization_failure_is_busy(postgresql: Database) -> None:
     with postgresql.writing() as session:
-        session.execute(text("insert into monitors values ('ada', 'p', 0, 0, 0, null)"))
+        session.add(Monitor(tenant="ada", predictor_id="p"))
 
     def both() -> None:
         with postgresql.writing() as first:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from sqlalchemy import update
 
 from certiset.core.store import Store
+from certiset.core.store.audit import WORKER, AuditFilter
 from certiset.core.store.clock import now
 from certiset.core.store.leases import Claim
 from certiset.core.store.records import Calibration
@@ -103,6 +104,41 @@ def test_three_lost_leases_are_a_failure_with_a_reason(store: Store) -> None:
     assert "disappeared" in found.error
     assert found.error.endswith("It was tried 3 times.")
     assert found.finished_at is not None
+
+
+def test_how_a_calibration_ended_is_in_the_audit_log_once(store: Store) -> None:
+    """Whether a fit said so, or a sweep found that the last worker is gone."""
+    done, refused, crashed, lost, stopped = (a_calibration(store) for _ in range(5))
+    worker = store.acting_for(WORKER)
+    held = {job.id: claimed(store, job) for job in (done, refused, stopped)}
+    for _ in range(2):
+        with worker.writing() as work:
+            work.leases.succeed(held[done.id], a_fit_result())
+            work.leases.fail(held[refused.id], "The data are too few.")
+            work.leases.stop(held[stopped.id])
+    for attempt in range(3):
+        claim, _ = claimed(store, crashed), claimed(store, lost)
+        with worker.writing() as work:
+            work.leases.requeue(claim, "The fitting process was killed.")
+        age(store, crashed, "not_before", 1000)
+        age(store, lost, "lease_until", 31)
+        assert log(store) == {done.id: "calibration.succeed", refused.id: "calibration.fail"} | (
+            {} if attempt < 2 else {crashed.id: "calibration.fail"}
+        )
+        with worker.writing() as work:
+            work.leases.sweep(60)
+    assert log(store)[lost.id] == "calibration.fail"
+    with store.reading() as work:
+        rows = work.audit.list(AuditFilter(tenant="ada")).items
+    assert len(rows) == 4
+    assert {(row.user, row.object_kind, row.result) for row in rows} == {("worker", "calibration", "ok")}
+    assert [row.details for row in rows if row.object_id == done.id] == [{"certificate_id": "cert-1"}]
+
+
+def log(store: Store) -> dict[str | None, str]:
+    """What the audit log says of each calibration."""
+    with store.reading() as work:
+        return {row.object_id: row.action for row in work.audit.list(AuditFilter(tenant="ada")).items}
 
 
 def test_a_failed_attempt_waits_twice_as_long_each_time_and_is_then_announced(store: Store) -> None:
@@ -208,9 +244,9 @@ def test_a_cancelled_job_whose_worker_shuts_down_ends_cancelled(store: Store) ->
 def test_messages_of_a_job_that_waits_for_long_do_not_pile_up(store: Store) -> None:
     calibration = a_calibration(store)
     sent = 0
-    for _ in range(24 * 60):  # a day, swept every minute
-        age(store, calibration, "announced_at", 60)
-        age(store, calibration, "not_before", 60)
+    for _ in range(24 * 12):  # a day, swept every five minutes
+        age(store, calibration, "announced_at", 300)
+        age(store, calibration, "not_before", 300)
         sent += len(sweep(store, message_seconds=30))
     assert 6 <= sent <= 35
 

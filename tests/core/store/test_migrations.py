@@ -13,8 +13,10 @@ from certiset.core.errors import SettingsError, StoreError
 from certiset.core.fit.options import FitOptions
 from certiset.core.settings import Settings
 from certiset.core.store import Database, Store
+from certiset.core.store.account_records import AttemptRecord
 from certiset.core.store.migrate import alembic_config, migrate
-from certiset.core.store.records import Calibration, Record
+from certiset.core.store.record_base import Record
+from certiset.core.store.records import Calibration, ModelRecord, Monitor, OutcomeRecord
 from certiset.core.store.schema import SCHEMA, require_current
 
 
@@ -132,6 +134,24 @@ def migrated(database_url: str, rows: dict[str, tuple[str, str, dict[str, Any]]]
     return found
 
 
+def test_models_with_a_backbone_of_our_own_are_proved_and_graphs_not_yet_judged(database_url: str) -> None:
+    database = Database(database_url)
+    upgrade_to(database, "0006")
+    with database.writing() as session:
+        for kind in ("none", "onnx"):
+            session.execute(
+                text(
+                    "insert into models (id, tenant, name, task, manifest, sha256, artifact, bytes, created_at) "
+                    "values (:kind, 'ada', 'm', 'regression', :manifest, :kind, 'a', 1, 0)"
+                ),
+                {"kind": kind, "manifest": json.dumps({"backbone": {"kind": kind}})},
+            )
+    assert migrate(database) == ("0006", SCHEMA)
+    with database.reading() as session:
+        assert {row.id: row.rows for row in session.scalars(select(ModelRecord))} == {"none": "proved", "onnx": None}
+    database.close()
+
+
 DEFAULTS: dict[str, Any] = {
     "alpha": 0.1,
     "delta": 0.05,
@@ -153,6 +173,7 @@ DEFAULTS: dict[str, Any] = {
     },
     "alpha_hat": [0.02, 0.035, 0.05, 0.065, 0.08],
     "members": 32,
+    "family": 1,
     "optimizer": {
         "kind": "projected",
         "steps": 100,
@@ -230,3 +251,48 @@ def test_the_completed_options_are_options_of_this_version(database_url: str) ->
     found = migrated(database_url, {"cal-1": ("queued", "classification", {}), "cal-2": ("queued", "regression", {})})
     assert FitOptions.read(found["cal-1"]).resolved("classification").to_json().items() >= found["cal-1"].items()
     assert FitOptions.read(found["cal-2"]).resolved("regression").to_json().items() >= found["cal-2"].items()
+
+
+def test_calibrations_that_have_begun_count_as_attempts_on_their_data(database_url: str) -> None:
+    database = Database(database_url)
+    upgrade_to(database, "0003")
+    given: dict[str, dict[str, Any]] = {
+        "cal-1": {"delta": 0.1},
+        "cal-2": {},
+        "cal-3": {"guarantee": "posterior"},
+        "cal-4": {},
+    }
+    for id, options in given.items():
+        insert_calibration(database, id, "succeeded", "regression", options)
+    with database.writing() as session:
+        for id, started in (("cal-1", 30.0), ("cal-2", 10.0), ("cal-3", 20.0)):
+            session.execute(text("update calibrations set started_at = :at where id = :id"), {"at": started, "id": id})
+    migrate(database)
+    with database.reading() as session:
+        found = {
+            row.calibration_id: (row.number, row.delta, round(row.delta_all, 9), row.created_at)
+            for row in session.scalars(select(AttemptRecord))
+        }
+    database.close()
+    assert found == {"cal-2": (1, 0.05, 0.05, 10.0), "cal-3": (2, 0.1, 0.15, 20.0), "cal-1": (3, 0.1, 0.25, 30.0)}
+
+
+def test_outcomes_and_monitors_of_before_go_on(database_url: str) -> None:
+    database = Database(database_url)
+    upgrade_to(database, "0006")
+    with database.writing() as session:
+        session.execute(text("insert into monitors values ('ada', 'pred-1', 1, 1, 2.5, 7.0)"))
+        session.execute(text("insert into outcomes values ('ada', 'n1', 'pred-1', 1, 1, 3.0)"))
+    migrate(database)
+    with database.reading() as session:
+        monitor, outcome = session.scalars(select(Monitor)).one(), session.scalars(select(OutcomeRecord)).one()
+    database.close()
+    assert (monitor.outcomes, monitor.misses, monitor.log_peak, monitor.contradicted_at) == (1, 1, 2.5, 7.0)
+    assert (monitor.issued, monitor.reported, monitor.sizes, monitor.size_log_capitals) == (0, 0, 0, None)
+    assert (outcome.state, outcome.number, outcome.misses, outcome.case_hash, outcome.size) == (
+        "counted",
+        1,
+        1,
+        None,
+        None,
+    )

@@ -1,8 +1,11 @@
 """``certiset verify`` as an auditor types it."""
 
+import base64
+import hashlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from certiset.core.fit import Predictor, fit
 from certiset.service.cli.main import main
 from certiset.service.client import Certificate as ClientCertificate
 from tests.core.fit.problems import QUICK, class_data, class_model
+
+SOMEBODY = base64.b64encode(bytes(range(32))).decode()
 
 
 @pytest.fixture(scope="module")
@@ -29,22 +34,81 @@ def file(tmp_path: Path, predictor: Predictor) -> Path:
     return target
 
 
-def test_a_certificate_that_holds(file: Path, predictor: Predictor, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", str(file)]) == 0
+@pytest.fixture
+def signer(tmp_path: Path) -> Signer:
+    return Signer.from_file_or_new(tmp_path / "key.pem", "Ada's laboratory")
+
+
+@pytest.fixture
+def signed(tmp_path: Path, predictor: Predictor, signer: Signer) -> Path:
+    target = tmp_path / "signed.json"
+    target.write_text(json.dumps(signer.sign(predictor.certificate).to_json()))
+    return target
+
+
+def test_numbers_that_hold_and_a_key_that_is_trusted(
+    signed: Path, predictor: Predictor, signer: Signer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", str(signed), "--key", SOMEBODY, "--key", signer.public_key]) == 0
     printed = capsys.readouterr().out
     assert predictor.certificate.statement in printed
-    assert "All checks passed." in printed
+    assert "All checks passed: the numbers hold, and the key" in printed
     assert "FAILED" not in printed
 
 
-def test_the_description_of_a_saved_predictor_is_accepted(
-    tmp_path: Path, predictor: Predictor, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("form", ["lines", "json"])
+def test_a_file_of_keys(signed: Path, signer: Signer, tmp_path: Path, form: str) -> None:
+    keys = tmp_path / "keys"
+    theirs = {"items": [{"public_key": key} for key in (SOMEBODY, signer.public_key)], "next_cursor": None}
+    keys.write_text(json.dumps(theirs) if form == "json" else f"# ours\n{SOMEBODY}\n\n{signer.public_key}\n")
+    assert main(["verify", str(signed), "--keys", str(keys)]) == 0
+    keys.write_text(SOMEBODY)
+    assert main(["verify", str(signed), "--keys", str(keys)]) == 3
+    for wrong in ("", "# nothing\n", "magic\n", '{"items": []}', '{"items": [{"id": "x"}]}', "[[]]", "{", "\udcff"):
+        keys.write_bytes(wrong.encode(errors="surrogateescape"))
+        assert main(["verify", str(signed), "--keys", str(keys)]) == 2, wrong
+    assert main(["verify", str(signed), "--keys", str(tmp_path / "nowhere")]) == 2
+
+
+def test_numbers_that_hold_but_nobody_named_has_signed(
+    file: Path, signed: Path, signer: Signer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    predictor.save(tmp_path)
-    assert main(["verify", str(tmp_path / "predictor.json"), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["valid"] is True
-    assert {"name", "ok", "expected", "found"} == set(answer["checks"][0])
+    for arguments in ([str(file)], [str(signed)], [str(signed), "--key", SOMEBODY], [str(file), "--key", SOMEBODY]):
+        assert main(["verify", *arguments]) == 3
+        printed = capsys.readouterr().out
+        assert "The numbers hold, but nobody that you named has signed them." in printed
+        assert ("bears no signature" in printed) == (str(file) in arguments)
+        assert "All checks passed" not in printed
+
+
+def test_who_signed_stands_on_it(signed: Path, signer: Signer) -> None:
+    names = json.loads(signed.read_text())["names"]
+    assert names["issuer"] == "Ada's laboratory"
+    assert names["key_id"] == hashlib.sha256(base64.b64decode(signer.public_key)).hexdigest()[:16]
+    found = certiset.verify(signed, [signer.public_key])
+    assert (found.trusted, found.signed_by, bool(found)) == (True, signer.public_key, True)
+
+
+def test_a_saved_predictor_is_checked_with_its_tensors(
+    tmp_path: Path, predictor: Predictor, signer: Signer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "saved"
+    replace(predictor, certificate=signer.sign(predictor.certificate)).save(folder)
+    for form in (folder, folder / "predictor.json"):
+        assert main(["verify", str(form), "--json", "--key", signer.public_key]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["valid"] is True
+        assert {"name", "ok", "expected", "found"} == set(answer["checks"][0])
+        assert [check["name"] for check in answer["checks"]][-4:] == [
+            "predictor's file",
+            "members' SHA-256",
+            "model's SHA-256",
+            "thresholds",
+        ]
+    (folder / "predictor.safetensors").write_bytes(b"nothing")
+    assert main(["verify", str(folder)]) == 2
+    (folder / "predictor.safetensors").unlink()
+    assert main(["verify", str(folder)]) == 2
 
 
 def test_a_certificate_that_does_not_hold(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,13 +127,17 @@ def test_from_python_in_any_form(file: Path, tmp_path: Path, predictor: Predicto
     content = issued.to_json()
     served = ClientCertificate.model_validate(content)
     forms: list[Any] = [issued, content, json.dumps(content), file.read_bytes(), file, str(file), served]
-    for form in [*forms, tmp_path / "saved" / "predictor.json"]:
-        assert certiset.verify(form).valid
+    for form in [*forms, tmp_path / "saved" / "predictor.json", tmp_path / "saved"]:
+        assert certiset.verify(form).holds
+        assert not certiset.verify(form).trusted
     signed = Signer.from_file_or_new(tmp_path / "key.pem")
     assert not certiset.verify(issued, signed.public_key)
     assert certiset.verify(signed.sign(issued), signed.public_key)
-    with pytest.raises(OptionError, match="key must be an Ed25519 public key: 32 bytes, in base64"):
-        certiset.verify(issued, "magic")
+    theirs = certiset.verify(signed.sign(issued), SOMEBODY)
+    assert (theirs.holds, theirs.trusted, theirs.valid) == (True, False, False)
+    for wrong in ("magic", [], ["magic", signed.public_key]):
+        with pytest.raises(OptionError, match="key must be an Ed25519 public key: 32 bytes, in base64"):
+            certiset.verify(issued, wrong)
     with pytest.raises(
         DamagedFileError, match="This is not a certificate: certificate: field 'assumptions' is missing"
     ):
@@ -78,14 +146,16 @@ def test_from_python_in_any_form(file: Path, tmp_path: Path, predictor: Predicto
         certiset.verify("nowhere.json")
 
 
-def test_no_torch_is_needed(file: Path) -> None:
+def test_no_torch_is_needed(file: Path, tmp_path: Path, predictor: Predictor) -> None:
     """An auditor's laptop: the command must not load the machinery of fitting."""
     probe = (
         "import sys; from certiset.service.cli.main import main; code = main(['verify', sys.argv[1]]); "
-        "sys.exit(code or ('torch' in sys.modules and 3))"
+        "sys.exit(code if 'torch' not in sys.modules else 4)"
     )
-    done = subprocess.run([sys.executable, "-c", probe, str(file)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    predictor.save(tmp_path / "saved")
+    for what in (file, tmp_path / "saved"):
+        done = subprocess.run([sys.executable, "-c", probe, str(what)], capture_output=True, text=True, check=False)
+        assert done.returncode == 3, done.stderr
 
 
 @pytest.mark.parametrize(

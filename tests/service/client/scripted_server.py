@@ -15,6 +15,8 @@ class Script:
     """(status, headers, JSON), in order; the last one stays"""
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     """(method, path, headers)"""
+    bodies: list[bytes] = field(default_factory=list)
+    """what came with them"""
     url: str = ""
 
 
@@ -24,7 +26,7 @@ def scripted(*answers: tuple[int, dict[str, str], Any]) -> Iterator[Script]:
 
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            state.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
             state.asked.append((self.command, self.path, {name.lower(): v for name, v in self.headers.items()}))
             status, headers, content = state.answers.pop(0) if len(state.answers) > 1 else state.answers[0]
             body = content.encode() if isinstance(content, str) else json.dumps(content).encode()

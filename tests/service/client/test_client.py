@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from certiset.core import resources
+from certiset.core import monitor_resources, resources
 from certiset.core.certificate import Certificate
+from certiset.core.resource_base import Resource
 from certiset.service.client import ApiError, Client, ClientError, Dataset, Model, PredictionSet, Progress
 from tests.core.fit.problems import QUICK, class_data, class_model, shifted_logits, toy_data
 from tests.service.server import Server
@@ -43,15 +44,16 @@ def test_the_client_loads_neither_torch_nor_the_web_framework_nor_the_store() ->
         ("get", "/calibrations/{id}", "200", resources.Calibration),
         ("post", "/calibrations", "202", resources.Calibration),
         ("get", "/predictors/{id}", "200", resources.Predictor),
-        ("get", "/predictors/{id}/monitor", "200", resources.Monitor),
-        ("post", "/outcomes", "200", resources.OutcomesCounted),
+        ("get", "/predictors/{id}/monitor", "200", monitor_resources.Monitor),
+        ("post", "/outcomes", "200", monitor_resources.OutcomesCounted),
+        ("patch", "/outcomes/{prediction_id}", "200", monitor_resources.OutcomeState),
         ("get", "/certificates/{id}/verify", "200", resources.Verification),
         ("get", "/certificates/key", "200", resources.PublicKey),
         ("get", "/readyz", "200", resources.Ready),
     ],
 )
 def test_the_client_reads_what_the_server_says_it_sends(
-    method: str, path: str, status: str, kind: type[resources.Resource], document: dict[str, Any]
+    method: str, path: str, status: str, kind: type[Resource], document: dict[str, Any]
 ) -> None:
     content = document["paths"][path][method]["responses"][status]["content"]["application/json"]
     assert content["schema"] == {"$ref": f"#/components/schemas/{kind.__name__}"}
@@ -90,7 +92,8 @@ def test_datasets(client: Client, file: Path, tmp_path: Path) -> None:
     named = client.datasets.upload(table, target="price")
     assert (named.target, named.name) == ("price", "houses")
     assert client.datasets.get(made.id) == made
-    assert {made, named} <= set(client.datasets.list())
+    # Columns are described where one data set is asked for.
+    assert {one.model_copy(update={"columns": None}) for one in (made, named)} <= set(client.datasets.list())
     client.datasets.delete(made.id)
     with pytest.raises(ApiError) as refused:
         client.datasets.get(made.id)
@@ -262,3 +265,28 @@ def test_predictors_and_outcomes(client: Client, deployment: Server) -> None:
 
 def test_health(client: Client) -> None:
     assert client.health() == resources.Ready(ready=True, database="ok", broker="ok", artifacts="ok", disk="ok")
+
+
+def test_cases_are_named_and_truths_corrected(client: Client, deployment: Server) -> None:
+    id, x = deployment.id("classification"), class_data(3, 33)[0]
+    served = client.predict_set(id, x, cases=["one", "two", "two"])
+    inside = [one.set.labels[0] if one.set.labels else 0 for one in served]
+    counted = client.outcomes.report((one.prediction_id, y) for one, y in zip(served, inside, strict=True))
+    assert (counted.counted, counted.repeated) == (2, 1)
+    again = client.predict_set(id, x[0], cases="one")
+    assert client.outcomes.report([(again.prediction_id, 0)]).repeated == 1
+    before = client.predictors.monitor(id)
+    outside = next(label for label in range(3) if label not in served[0].set.labels)
+    state = client.outcomes.correct(served[0].prediction_id, outside)
+    assert (state.predictor_id, state.covered, state.state) == (id, False, "counted")
+    client.outcomes.annul(served[1].prediction_id)
+    after = client.predictors.monitor(id)
+    was_missed = not counted.covered[0]
+    assert (after.outcomes, after.misses) == (
+        before.outcomes - 1,
+        before.misses + 1 - was_missed - (not counted.covered[1]),
+    )
+    with pytest.raises(ValueError, match="2 cases were given for one input"):
+        client.predict_set(id, x[0], cases=["a", "b"])
+    many = client.predict_set(id, np.zeros((1500, 2)), cases="one")
+    assert len({row.member for row in many}) == 1

@@ -1,5 +1,6 @@
 """Every command that speaks to a server, as a process: what it prints, as sentences and as JSON, and its exit code."""
 
+import hashlib
 import json
 import os
 import re
@@ -94,7 +95,7 @@ def test_datasets(shell: Shell, file: Path) -> None:
     line = shell("datasets", "upload", str(table), "--target", "price")
     assert line == f"{made['id']}  39 rows of 2 with numbers  a table\n"
     assert line in shell("datasets", "list")
-    assert made in shell.json("datasets", "list")
+    assert {**made, "columns": None} in shell.json("datasets", "list")
     assert shell.json("datasets", "show", made["id"]) == made
     assert f"sha256      {made['sha256']}" in shell("datasets", "show", made["id"])
     assert shell("datasets", "delete", made["id"]) == f"{made['id']} was deleted.\n"
@@ -166,9 +167,20 @@ def test_calibrate_predict_and_certificates(shell: Shell, inputs: tuple[Dataset,
     assert shell.json("certificates", "verify", certificate)["valid"]
     assert "All checks passed." in shell("certificates", "verify", certificate)
     assert "certificate.json" in shell("certificates", "download", certificate, "-o", "certificate.json")
-    assert "All checks passed." in shell("verify", "certificate.json")
+    (shell.folder / "keys.txt").write_text(shell("certificates", "keys"))
+    assert "All checks passed: " in shell("verify", "certificate.json", "--keys", "keys.txt")
     assert shell.json("certificates", "download", certificate, "-o", "again.json")["file"] == "again.json"
     assert "cannot be written" in shell("certificates", "download", certificate, "-o", "no/such.json", code=2)
+    assert whole["data"]["file_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (whole["names"]["model"], whole["names"]["dataset"]) == ("classes", "classes")
+    model = class_model()
+    save_file({name: tensor.numpy() for name, tensor in model.tensors().items()}, shell.folder / "w.safetensors")
+    (shell.folder / "manifest.json").write_text(json.dumps(model.manifest.to_json()))
+    shell("predictors", "download", predictor, "-o", "predictor.safetensors")
+    audit = ["audit", "certificate.json", "--model", "manifest.json", "--model", "w.safetensors", "--keys", "keys.txt"]
+    audited = shell(*audit, "--dataset", str(file), "--predictor", "predictor.safetensors")
+    assert "agrees   data file's SHA-256" in audited
+    assert "Everything agrees with the certificate.\n" in audited
 
 
 def test_calibrations_that_do_not_succeed(shell: Shell, inputs: tuple[Dataset, Model]) -> None:

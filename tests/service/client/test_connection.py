@@ -1,5 +1,6 @@
 """Refusals as sentences, patience with a busy server, and streams that break."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from certiset.core.errors import DataError
 from certiset.core.resources import Ready
 from certiset.service.client import ApiError, Client, ClientError, Dataset, Event, Model, UnreachableError
 from certiset.service.client.defaults import default_key, default_url
@@ -207,3 +210,20 @@ def answers_at(port: int) -> bool:
         return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
     except httpx.TransportError:
         return False
+
+
+def test_a_data_frame_is_put_in_the_order_of_the_predictor() -> None:
+    about = {"id": "pred-1", "name": "", "task": "regression", "score": "residual", "members": 1, "input_shape": [2]}
+    served = {"serve": "random", "certificate_id": "cert-1", "certificate_status": "consistent", "created_at": ""}
+    predictor = {**about, **served, "calibration_id": "cal-1"}
+    certificate = {"data": {"rows": 9, "columns": ["a", "b"]}, "options": {"clusters": "patient"}}
+    busy: tuple[int, dict[str, str], Any] = (422, {}, {**BUSY, "status": 422})
+    frame = pa.table({"b": [1.0, 2.0], "patient": ["u", "v"], "a": [3.0, 4.0]})
+    with scripted((200, {}, predictor), (200, {}, certificate), busy) as server, Client(server.url, "key") as client:
+        with pytest.raises(ApiError, match="Too many rows"):
+            client.predict_set("pred-1", frame)
+        assert json.loads(server.bodies[-1])["x"] == [[3.0, 1.0], [4.0, 2.0]]
+    with scripted((200, {}, predictor), (200, {}, certificate)) as server, Client(server.url, "key") as client:
+        with pytest.raises(DataError, match="columns that the predictor does not know: 'c'"):
+            client.predict_set("pred-1", pa.table({"a": [1.0], "b": [2.0], "c": [3.0]}))
+        assert len(server.asked) == 2

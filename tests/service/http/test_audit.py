@@ -70,7 +70,7 @@ def test_changes_are_logged_with_who_what_and_when(server: Server, ada: httpx.Cl
 def test_outcomes_are_logged_by_number_and_sets_never(server: Server, ada: httpx.Client) -> None:
     predictor = server.id("regression")
     before = len(entries(server))
-    rows = ada.post("/predict_set", json={"predictor": predictor, "x": [[0.1]] * 3}).json()["predictions"]
+    rows = ada.post("/predict_set", json={"predictor": predictor, "x": [[0.11], [0.12], [0.13]]}).json()["predictions"]
     ada.get("/predict_set", params={"predictor": predictor, "x": "0.1"})
     outcomes = [{"prediction_id": row["prediction_id"], "y": 0.0} for row in rows]
     for _ in range(2):

@@ -50,6 +50,28 @@ def events(client: httpx.Client, id: str, **headers: str) -> list[dict[str, Any]
     return found
 
 
+def test_rows_of_one_patient_are_calibrated_as_one(with_worker: Server) -> None:
+    x, y = class_data(200, 5)
+    rows = [f"{b},p{row},{a},{truth}" for row, ((a, b), truth) in enumerate(zip(x, y, strict=True)) for _ in range(2)]
+    with with_worker.client() as ada:
+        model = uploaded(ada)["model_id"]
+        made = ada.post("/datasets", files={"file": ("t.csv", "\n".join(["second,patient,first,y", *rows]).encode())})
+        asked = {"dataset_id": made.json()["id"], "model_id": model, "method": "standard", "clusters": "patient"}
+        refused = ada.post("/calibrations", json={**asked, "clusters": "patients"})
+        assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "clusters")
+        assert "the nearest is 'patient'" in refused.json()["detail"]
+        assert ada.post("/calibrations", json={**asked, "clusters": ""}).status_code == 422
+        id = ada.post("/calibrations", json=asked).json()["id"]
+        assert events(ada, id)[-1]["data"]["status"] == "succeeded"
+        done = ada.get(f"/calibrations/{id}").json()
+        certificate = ada.get(f"/certificates/{done['certificate_id']}").json()
+        assert certificate["data"].items() >= {"rows": 400, "distinct_rows": 200, "clusters": 200}.items()
+        assert certificate["data"]["columns"] == ["second", "first"]
+        assert "one randomly chosen input of a new patient" in certificate["statement"]
+        assert ada.get(f"/certificates/{certificate['id']}/verify").json()["valid"]
+        assert ada.get(f"/predictors/{done['predictor_id']}/figures/sizes").status_code == 200
+
+
 def test_from_upload_to_a_certified_set(with_worker: Server) -> None:
     with with_worker.client() as ada:
         inputs = uploaded(ada)

@@ -1,15 +1,18 @@
 """Certificates stay as they were issued; outcomes count once, and speak against a certificate when they must."""
 
+import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 
 from certiset.core.certificate import Certificate
 from certiset.service.cli.main import main
-from tests.core.fit.problems import toy_data
+from tests.core.fit.problems import shifted_logits, toy_data
+from tests.servers import wait_until
 from tests.service.server import Server
 
 
@@ -27,6 +30,7 @@ def test_a_certificate_is_immutable_signed_and_verified(server: Server, ada: htt
     assert key["algorithm"] == "ed25519"
     assert issued.verify(key["public_key"]).valid
     assert not issued.verify("A" * 43 + "=").valid
+    assert not issued.verify().trusted, "without a key that is named, nothing is trusted"
     checked = ada.get(f"/certificates/{certificate.id}/verify").json()
     assert checked["valid"]
     assert checked["checks"][-1]["name"] == "signature"
@@ -79,7 +83,7 @@ def test_outcomes_count_once_and_forged_ones_never(server: Server, ada: httpx.Cl
     assert replayed == {"counted": 0, "repeated": 0, "replayed": 1, "covered": [False]}
     for wrong in (True, "1", None):
         assert ada.post("/outcomes", json={"prediction_id": given[0]["prediction_id"], "y": wrong}).status_code == 422
-    one = predictions(ada, id, x[:1])[0]
+    one = predictions(ada, id, x[:1] + 0.001)[0]
     flipped = ("A" if one[30] != "A" else "B").join((one[:30], one[31:]))
     for forged in (flipped, "abc", "A" * len(one)):
         answer = ada.post("/outcomes", json={"outcomes": [given[0], {"prediction_id": forged, "y": 0.0}]})
@@ -107,7 +111,12 @@ def test_a_contradicted_certificate_says_so_everywhere(server: Server, ada: http
     """The world changes: every outcome is a miss."""
     id = server.id("doomed")
     assert ada.get(f"/predictors/{id}/monitor").json()["status"] == "consistent"
-    x = np.tile([5.0, 0.0], (60, 1))
+    # One input asked and reported again and again is one case, and contradicts nothing by itself.
+    same = predictions(ada, id, np.tile([5.0, 0.0], (60, 1)))
+    counted = ada.post("/outcomes", json={"outcomes": [{"prediction_id": p, "y": 2} for p in same]}).json()
+    assert (counted["counted"], counted["repeated"]) == (1, 59)
+    assert ada.get(f"/predictors/{id}/monitor").json()["status"] == "consistent"
+    x = np.array([[5.0, 0.001 * row] for row in range(1, 61)])
     rows = ada.post("/predict_set", json={"predictor": id, "x": x.tolist()}).json()["predictions"]
     outside = next(label for label in range(3) if label not in rows[0]["set"]["labels"])
     wrong = [{"prediction_id": row["prediction_id"], "y": outside} for row in rows]
@@ -121,6 +130,9 @@ def test_a_contradicted_certificate_says_so_everywhere(server: Server, ada: http
     certificate = server.predictors["doomed"].certificate.id
     assert ada.get(f"/certificates/{certificate}").headers["certificate-status"] == "contradicted"
     assert ada.get(f"/certificates/{certificate}/verify").json()["status"] == "contradicted"
+    word = json.loads(base64.b64decode(ada.get(f"/certificates/{certificate}/status").json()["payload"]))["predicate"]
+    assert (word["status"], word["contradicted_at"]) == ("contradicted", monitor["contradicted_at"])
+    assert (word["outcomes"], word["misses"]) == (monitor["outcomes"], monitor["misses"])
     assert ada.get(f"/predictors/{id}").json()["certificate_status"] == "contradicted"
     statuses = {found["id"]: found["certificate_status"] for found in ada.get("/predictors").json()["items"]}
     assert statuses[id] == "contradicted"
@@ -130,3 +142,72 @@ def test_a_contradicted_certificate_says_so_everywhere(server: Server, ada: http
     listed = ada.get("/certificates", params={"validity": "contradicted"}).json()["items"]
     assert [found["predictor_id"] for found in listed] == [id]
     assert id not in [c["predictor_id"] for c in ada.get("/certificates?validity=consistent").json()["items"]]
+    # The truths were wrong, and are corrected or annulled one by one; the verdict is reconsidered.
+    inside = rows[0]["set"]["labels"][0]
+    for place, row in enumerate(rows):
+        path = f"/outcomes/{row['prediction_id']}"
+        answer = ada.patch(path, json={"y": inside}) if place % 2 else ada.delete(path)
+        assert answer.status_code == (200 if place % 2 else 204), answer.text
+    assert answer.json() == {"predictor_id": id, "covered": True, "state": "counted"}
+    monitor = ada.get(f"/predictors/{id}/monitor").json()
+    assert (monitor["status"], monitor["outcomes"], monitor["contradicted_by"]) == ("consistent", 31, [])
+    assert ada.get("/predict_set", params=asked).json()["certificate"]["status"] == "consistent"
+    wait_until(lambda: ada.get(f"/predictors/{id}/monitor").json()["issued"] >= 120, 20, "the count of issued sets")
+    with server.client("reader") as reader:
+        assert reader.patch(f"/outcomes/{same[0]}", json={"y": 0}).status_code == 403
+    with server.client("eve") as eve:
+        assert eve.delete(f"/outcomes/{same[0]}").status_code == 422
+    assert ada.patch("/outcomes/abc", json={"y": 0}).status_code == 422
+    fresh = predictions(ada, id, x[:1])[0]
+    assert ada.patch(f"/outcomes/{fresh}", json={"y": 0}).status_code == 404
+    audited = ada.get("/audit", params={"action": "outcome.annul"}).json()["items"]
+    assert {entry["details"]["was"] for entry in audited if entry["result"] == "ok"} == {"missed"}
+
+
+def test_a_case_has_one_member_and_counts_once(server: Server, ada: httpx.Client) -> None:
+    id = server.id("pool")
+    x = shifted_logits(3, 5)[0]
+    row = ",".join(map(repr, x[0].tolist()))
+
+    def ask(case: str) -> dict[str, Any]:
+        asked = {"predictor": id, "x": row, "case": case}
+        found: dict[str, Any] = ada.get("/predict_set", params=asked).json()
+        return found
+
+    members = {case: {ask(case)["member"] for _ in range(3)} for case in ("Ada & Co", "b", "c", "d", "e", "f")}
+    assert all(len(found) == 1 for found in members.values())
+    assert len({min(found) for found in members.values()}) > 1
+    body = {"predictor": id, "x": x.tolist(), "cases": ["Ada & Co", "b", "b"]}
+    many = ada.post("/predict_set", json=body).json()["predictions"]
+    assert [one["member"] for one in many] == [min(members[case]) for case in ("Ada & Co", "b", "b")]
+    tensor = {"name": "x", "shape": list(x.shape), "datatype": "FP32", "data": x.tolist()}
+    infer = {"inputs": [tensor], "parameters": {"cases": "b"}}
+    outputs = ada.post(f"/v2/models/{id}/infer", json=infer).json()["outputs"]
+    ids = next(output["data"] for output in outputs if output["name"] == "prediction_id")
+    given = [{"prediction_id": p, "y": 0} for p in [*(one["prediction_id"] for one in many), *ids]]
+    counted = ada.post("/outcomes", json={"outcomes": given}).json()
+    assert (counted["counted"], counted["repeated"]) == (2, 4)
+    for wrong in ({"cases": ["a"]}, {"cases": ""}, {"cases": 7}, {"case": "a"}):
+        assert ada.post("/predict_set", json={"predictor": id, "x": x.tolist(), **wrong}).status_code == 422
+    for text in ("", "a" * 201):
+        assert ada.get("/predict_set", params={"predictor": id, "x": row, "case": text}).status_code == 422
+    wrong_parameter = {"inputs": [tensor], "parameters": {"cases": [1, 2, 3]}}
+    refused = ada.post(f"/v2/models/{id}/infer", json=wrong_parameter)
+    assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "parameters.cases")
+
+
+def test_outcomes_beyond_what_the_event_loop_parses_are_read_and_refused_like_few(
+    server: Server, ada: httpx.Client
+) -> None:
+    asked = {"predictor": server.id("regression"), "x": toy_data(900, 3)[0].tolist(), "member": 0}
+    served = ada.post("/predict_set", json=asked).json()["predictions"]
+    outcomes = [{"prediction_id": row["prediction_id"], "y": 0.0} for row in served]
+    assert len(json.dumps(outcomes)) > 2**16
+    wrong = ada.post("/outcomes", json={"outcomes": [*outcomes[:-1], {**outcomes[-1], "y": "one"}]})
+    assert wrong.status_code == 422
+    assert any(error["where"].startswith("outcomes.899.y") for error in wrong.json()["errors"])
+    counted = ada.post("/outcomes", json={"outcomes": outcomes})
+    assert counted.status_code == 200, counted.text
+    assert len(counted.json()["covered"]) == 900
+    broken = ada.post("/outcomes", content=b'{"outcomes": [' + b" " * 2**16)
+    assert (broken.status_code, broken.json()["errors"][0]["where"]) == (422, "body")

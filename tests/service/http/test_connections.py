@@ -1,9 +1,11 @@
 """Connections without requests: half-sent, too slow, too many. None of them keeps anybody else out."""
 
 import contextlib
+import json
 import socket
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -72,6 +74,37 @@ def test_a_body_has_a_least_pace(server: Server) -> None:
         begin = time.monotonic()
         assert everything(connection).startswith(b"HTTP/1.1 408 ")
         assert time.monotonic() - begin < 10
+
+
+def log_lines(server: Server, route: str, status: int) -> list[dict[str, Any]]:
+    lines = (server.settings.home / "api.log").read_text().splitlines()
+    found = [json.loads(line) for line in lines if line.startswith("{")]
+    assert not [line for line in found if "exception" in line]
+    return [line for line in found if (line.get("route"), line.get("status")) == (route, status)]
+
+
+def test_bodies_that_are_cut_off_are_quiet_lines_with_their_status(server: Server) -> None:
+    head = b"POST %s HTTP/1.1\r\nHost: a\r\nX-API-Key: %s\r\nContent-Type: %s\r\nContent-Length: 30000\r\n\r\n--b\r\n"
+    routes = ["/predict_set", "/outcomes", "/calibrations", "/v2/models/{id}/infer", "/datasets"]
+    before = {route: len(log_lines(server, route, 408)) for route in routes}
+    with contextlib.ExitStack() as held:
+        connections = []
+        for route in routes:
+            path = route.format(id="pred-1f0c").encode()
+            kind = b"multipart/form-data; boundary=b" if route == "/datasets" else b"application/json"
+            sent = head % (path, server.keys["ada"].encode(), kind)
+            connections.append(held.enter_context(connected(server, sent)))
+        for connection in connections:
+            assert everything(connection).startswith(b"HTTP/1.1 408 ")
+    expected = {route: count + 1 for route, count in before.items()}
+    wait_until(lambda: {route: len(log_lines(server, route, 408)) for route in routes} == expected, 10, "the lines")
+
+
+def test_a_caller_who_goes_away_is_no_error(server: Server) -> None:
+    head = b"POST /predict_set HTTP/1.1\r\nHost: a\r\nX-API-Key: %s\r\nContent-Length: 30000\r\n\r\n{"
+    with connected(server, head % server.keys["ada"].encode()):
+        time.sleep(0.1)
+    wait_until(lambda: log_lines(server, "/predict_set", 499), 10, "the line")
 
 
 def test_a_body_that_is_slow_but_steady_is_read(server: Server) -> None:

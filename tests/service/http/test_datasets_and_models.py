@@ -14,6 +14,7 @@ from onnx import TensorProto, helper
 from safetensors.numpy import save
 
 from tests.core.data.parquet import CONTRADICTORY, NAMELESS, with_footer
+from tests.core.graphs.dishonest import DISHONEST, RANDOM
 from tests.service.http.test_predict_set import npz
 from tests.service.server import Server
 
@@ -25,7 +26,7 @@ def upload(client: httpx.Client, filename: str, content: bytes, **fields: str) -
 
 
 def leftovers(server: Server) -> list[Path]:
-    folder = server.settings.home / "uploads"
+    folder = server.settings.scratch
     temporary = server.settings.home / "artifacts" / "tmp"
     return [file for place in (folder, temporary) if place.exists() for file in place.iterdir()]
 
@@ -48,6 +49,24 @@ def test_an_upload_is_kept_once(server: Server, ada: httpx.Client) -> None:
     assert ada.delete(f"/datasets/{body['id']}").status_code == 404
 
 
+def test_a_table_keeps_its_columns(ada: httpx.Client) -> None:
+    content = b"age,patient,dose,y\n30.5,ann,1,0\n,bob,2,1\n41,ann,3,0\n"
+    made = upload(ada, "table.csv", content)
+    assert made.status_code == 201, made.text
+    body = made.json()
+    assert body["columns"] == [
+        {"name": "age", "kind": "number", "missing": 1, "distinct": 2},
+        {"name": "dose", "kind": "number", "missing": 0, "distinct": 3},
+        {"name": "patient", "kind": "text", "missing": 0, "distinct": 2},
+    ]
+    assert ada.get(f"/datasets/{body['id']}").json() == body
+    assert upload(ada, "table.csv", content).json() == body
+    rows = ada.get(f"/datasets/{body['id']}/rows").json()
+    assert (rows["columns"], rows["x"]) == (["age", "dose"], [[30.5, 1], [None, 2], [41, 3]])
+    listed = next(one for one in ada.get("/datasets").json()["items"] if one["id"] == body["id"])
+    assert listed == {**body, "columns": None}
+
+
 def bomb() -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -65,7 +84,8 @@ HOSTILE: dict[str, tuple[str, bytes, int]] = {
     "zip bomb by header": ("d.npz", bomb(), 422),
     "pickle in npz": ("d.npz", npz(x=np.array([{"a": 1}, 2], dtype=object), y=np.zeros(2)), 422),
     "a million columns": ("d.csv", b",".join(b"c%d" % i for i in range(10**5 + 5)) + b",y\n", 422),
-    "nan": ("d.csv", b"a,y\n1,0\nnan,1\n", 422),
+    "infinity": ("d.csv", b"a,y\n1,0\n1e999,1\n", 422),
+    "a truth that is missing": ("d.csv", b"a,y\n1,0\n2,nan\n", 422),
     "huge integers": ("d.json", b'{"x": [[1], [' + b"9" * 1000 + b']], "y": [0, 1]}', 422),
     "broken utf-8": ("d.csv", b"a,y\n\xff\xfe,1\n", 422),
     "truncated parquet": ("d.parquet", b"PAR1\x00\x00\x00\x00PAR1", 422),
@@ -188,3 +208,17 @@ def test_a_model_is_kept_once_and_a_wrong_one_is_refused(server: Server, ada: ht
         assert error["where"].partition(".")[0] in ("manifest", "weights", "backbone"), error
     assert leftovers(server) == []
     assert ada.get("/models").status_code == 200
+
+
+def test_a_model_says_how_its_rows_are_treated(ada: httpx.Client) -> None:
+    plain = models(ada, MANIFEST).json()
+    assert (plain["rows"], plain["rows_reason"]) == ("proved", None)
+    manifest = {**MANIFEST, "classes": 4, "input_shape": [4], "backbone": {"kind": "onnx"}}
+    mixed = models(ada, manifest, backbone=DISHONEST["centred over rows"]())
+    assert mixed.status_code == 201
+    found = ada.get(f"/models/{mixed.json()['id']}").json()
+    assert (found["rows"], found["rows_reason"]) == ("one_by_one", "ReduceMean summarises over rows")
+    refused = models(ada, manifest, backbone=RANDOM["noise"]())
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["where"] == "backbone"
+    assert "draws random numbers (RandomNormalLike)" in refused.json()["detail"]

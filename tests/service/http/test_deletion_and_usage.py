@@ -1,6 +1,8 @@
 """What a tenant deletes is no longer served, by any replica; what it may have is said and held to."""
 
+import base64
 import io
+import json
 import os
 import subprocess
 import sys
@@ -97,6 +99,11 @@ def test_a_deleted_predictor_is_served_by_no_replica_and_its_certificate_is_mark
         assert after.headers["Certificate-Status"] == "withdrawn"
         verified = here.get(f"/certificates/{fay.certificate}/verify").json()
         assert (verified["valid"], verified["status"]) == (True, "withdrawn")
+        word = json.loads(base64.b64decode(here.get(f"/certificates/{fay.certificate}/status").json()["payload"]))
+        assert word["predicate"]["status"] == "withdrawn"
+        assert here.get(f"/certificates/{fay.certificate}/attestation").status_code == 200
+        file = here.get(f"/predictors/{fay.predictor}/file")
+        assert (file.status_code, file.json()["code"]) == (404, "withdrawn")
         for validity, found in (("withdrawn", [fay.certificate]), ("consistent", [])):
             listed = here.get("/certificates", params={"validity": validity}).json()["items"]
             assert [document["id"] for document in listed] == found

@@ -1,6 +1,11 @@
 """One tenant's model crashes, loops or grows without end: the others, and the rest of its own, do not notice."""
 
+import contextlib
+import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +17,10 @@ from certiset.core.fit import fit
 from certiset.core.models import Model
 from certiset.core.store import Store
 from tests.core.models import onnx_files
-from tests.servers import children_of, wait_until
+from tests.servers import children_of, free_port, most_memory, wait_until
 from tests.service.server import Server, enter_predictor, start_server
 
-GRAPHS = {"trap": onnx_files.trap, "patient": onnx_files.patient}
+GRAPHS = {"trap": onnx_files.trap, "patient": onnx_files.patient, "swelling": onnx_files.swelling}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +89,60 @@ def test_a_loop_without_end_keeps_nobody_else_waiting(hostile: tuple[Server, dic
         assert blocked.json()["code"] == "model_blocked"
         assert blocked.status_code == 503
         assert 1 <= int(blocked.headers["retry-after"]) <= 15
+
+
+def test_memory_that_a_model_asks_for_is_not_the_servers(hostile: tuple[Server, dict[str, str]]) -> None:
+    server, ids = hostile
+    with server.client("eve") as eve, most_memory(server.process.pid) as grown:
+        assert ask(eve, ids["swelling"], 2).status_code == 200
+        refused = ask(eve, ids["swelling"], 1e9)
+    assert refused.status_code in (422, 503), refused.text
+    assert grown[0] < 2**28, "it was 4 GiB"
+
+
+def test_a_replica_stops_in_seconds_while_a_model_loops(hostile: tuple[Server, dict[str, str]]) -> None:
+    server, ids = hostile
+    with replica_of(server) as (process, url):
+
+        def loop() -> None:
+            params, headers = {"predictor": ids["patient"], "x": "1e15"}, {"X-API-Key": server.keys["eve"]}
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"{url}/predict_set", params=params, headers=headers, timeout=120)
+
+        looping = threading.Thread(target=loop)
+        looping.start()
+        wait_until(lambda: children_of(process.pid), 60, "the model's process")
+        time.sleep(0.5)
+        begin = time.monotonic()
+        process.terminate()
+        process.wait(timeout=60)
+        assert time.monotonic() - begin < 12, "it was 22 s"
+        looping.join()
+
+
+@contextlib.contextmanager
+def replica_of(server: Server) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """Another API process of the same deployment, in which a graph may take its time."""
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "certiset", "api", "--port", str(port), "--home", str(server.settings.home)],
+        env={**os.environ, "CERTISET_GRAPH_SECONDS": "600"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}"
+
+    def up() -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            return httpx.get(f"{url}/healthz").status_code == 200
+        return False
+
+    try:
+        wait_until(up, 180, "the replica")
+        yield process, url
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_no_process_of_a_model_outlives_the_server(hostile: tuple[Server, dict[str, str]]) -> None:

@@ -7,12 +7,16 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from certiset.core.errors import DatabaseUnavailableError
+from certiset.core.errors import DatabaseUnavailableError, DataError
+from certiset.core.sandbox import SandboxError
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.core.store.monitors import Levels
+from certiset.core.store.outcomes import Reported
 from certiset.core.store.records import STATUSES
 from certiset.service.http.metrics import Metrics
 from certiset.service.http.problems import codes
+from tests.core.data.parquet import CONTRADICTORY, with_footer
 from tests.core.store.records import a_calibration, a_fit_result
 from tests.service.server import Server
 
@@ -84,7 +88,7 @@ def test_what_the_database_knows(store: Store) -> None:
         claim = work.leases.claim(done.id)
         assert claim is not None
         assert work.leases.succeed(claim, a_fit_result())
-        work.outcomes.add("eve", "pred-1", {f"{n}": True for n in range(100)}, alpha=0.1, eta=0.01)
+        work.outcomes.add("eve", "pred-1", [Reported(f"{n}", True) for n in range(100)], Levels(0.1, 0.01, None))
         found = work.calibrations.find(waiting.id)
         assert found is not None
         found.not_before -= 100
@@ -99,15 +103,34 @@ def test_what_the_database_knows(store: Store) -> None:
 
 def test_deaths_refusals_and_gauges(store: Store) -> None:
     metrics = Metrics(store)
-    metrics.confined_process_died("serving")
+    metrics.confined_process_died("graph")
+    died = DataError("The file cannot be read.")
+    died.__cause__ = SandboxError("was killed by SIGSEGV")
+    for error in (died, SandboxError("was killed by SIGSEGV"), DataError("Row 3 is wrong.")):
+        with pytest.raises(type(error)), metrics.counting_deaths("upload"):
+            raise error
     metrics.refused("busy")
     metrics.bytes_in_flight.set_function(lambda: 12345)
     found = families(metrics.text().decode())
     deaths = found["certiset_confined_process_deaths"]
-    assert [s.value for s in deaths.samples if s.name == "certiset_confined_process_deaths_total"] == [1]
-    assert deaths.samples[0].labels == {"purpose": "serving"}
+    totals = {s.labels["purpose"]: s.value for s in deaths.samples if s.name.endswith("_total")}
+    assert totals == {"graph": 1, "upload": 2}
     assert value(found["certiset_request_bytes_in_flight"]) == 12345
     store.close()
+
+
+def test_the_death_of_a_process_that_reads_an_upload_is_counted(server: Server, ada: httpx.Client) -> None:
+    def deaths() -> float:
+        with server.client("operator") as operator:
+            found = families(operator.get("/metrics").text)["certiset_confined_process_deaths"]
+        return sum(s.value for s in found.samples if s.name.endswith("_total") and s.labels["purpose"] == "upload")
+
+    before = deaths()
+    answer = ada.post("/datasets", files={"file": ("d.parquet", with_footer(CONTRADICTORY))})
+    assert answer.status_code == 422
+    assert deaths() == before + 1
+    assert ada.post("/datasets", files={"file": ("d.csv", b"a,y\n1,x\n")}).status_code == 422
+    assert deaths() == before + 1
 
 
 def test_without_the_database_the_process_still_tells_what_it_has_counted(

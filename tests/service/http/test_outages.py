@@ -1,14 +1,17 @@
 """What callers get while the database is frozen, stopped or read-only: sets from memory, and problems that say why."""
 
+import io
 import time
 from collections.abc import Iterator
 
 import httpx
+import numpy as np
 import pytest
 
 from certiset.core.store import Database
 from certiset.core.store.migrate import migrate
-from tests.servers import PrivatePostgres, wait_until
+from tests.core.fit.problems import class_data
+from tests.servers import PrivatePostgres, PrivateRedis, wait_until
 from tests.service.server import Server, start_server
 
 SECONDS = 1.0
@@ -25,12 +28,26 @@ def postgres() -> Iterator[PrivatePostgres]:
 
 
 @pytest.fixture(scope="module")
-def server(postgres: PrivatePostgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def broker() -> Iterator[PrivateRedis]:
+    server = PrivateRedis()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def server(
+    postgres: PrivatePostgres, broker: PrivateRedis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
     database = Database(postgres.url)
     migrate(database)
     database.close()
     made = start_server(
-        tmp_path_factory.mktemp("service"), database_url=postgres.url, database_seconds=SECONDS, wrong_keys=5
+        tmp_path_factory.mktemp("service"),
+        database_url=postgres.url,
+        database_seconds=SECONDS,
+        broker_url=broker.url,
+        wrong_keys=5,
     )
     yield made
     made.stop()
@@ -129,6 +146,32 @@ def test_a_read_only_database_is_read_and_says_so(server: Server, postgres: Priv
     finally:
         postgres.set("default_transaction_read_only", "off")
     assert ada.post("/datasets", files=file).status_code == 201
+
+
+@pytest.mark.parametrize("how", ["stopped", "frozen"])
+def test_without_the_broker_sets_are_served_and_calibrations_queued(
+    server: Server, broker: PrivateRedis, ada: httpx.Client, how: str
+) -> None:
+    broker.stop() if how == "stopped" else broker.pause()
+    try:
+        time.sleep(1.1)
+        took, answer = timed(ada, "GET", "/readyz")
+        assert took < 4
+        assert (answer.status_code, answer.json()["ready"], answer.json()["broker"]) == (200, True, "unavailable")
+        assert {answer.json()[part] for part in ("database", "artifacts", "disk")} == {"ok"}
+        assert predict(server, ada)[1].status_code == 200
+        x, y = class_data(200, 1)
+        stream = io.BytesIO()
+        np.savez(stream, x=x, y=y)
+        dataset = ada.post("/datasets", files={"file": ("data.npz", stream.getvalue())}).json()["id"]
+        asked = {"dataset_id": dataset, "model_id": server.calibrations["classification"].model_id}
+        took, queued = timed(ada, "POST", "/calibrations", json=asked)
+        assert queued.status_code == 202, queued.text
+        assert took < 20
+        assert ada.post(f"{queued.headers['location']}/cancel").json()["status"] == "cancelled"
+    finally:
+        broker.start() if how == "stopped" else broker.resume()
+    wait_until(lambda: ada.get("/readyz").json()["broker"] == "ok", 60, "the broker")
 
 
 def test_health_answers_head(server: Server) -> None:

@@ -29,6 +29,7 @@ RAISED: list[tuple[Exception, int, str]] = [
     (TooFewPointsError("Too few.", 99, field="dataset_id"), 422, "too_few_points"),
     (SandboxError("was killed by SIGSEGV"), 422, "sandbox_failed"),
     (errors.DamagedFileError("The stored file is damaged."), 500, "damaged_file"),
+    (errors.OtherArithmeticError("On this machine it computes other numbers."), 500, "other_arithmetic"),
     (errors.StoreFullError("Full."), 507, "store_full"),
     (errors.DatabaseUnavailableError("Try again."), 503, "database_unavailable"),
     (errors.DatabaseBusyError("Try again."), 503, "database_busy"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
 
 from certiset.core.settings import Settings
 from certiset.service.http.access.requirements import AccessTable, prediction_body, public, requires
@@ -122,6 +123,16 @@ def test_the_document_states_what_the_gate_asks(tmp_path: Path) -> None:
     assert made.openapi()["paths"]["/metrics"]["get"]["security"] == [{"bearer": ["operator"]}]
     assert made.openapi()["paths"]["/audit"]["get"]["security"] == [{"bearer": ["admin"]}, {"bearer": ["operator"]}]
     assert "security" not in made.openapi()["paths"]["/healthz"]["get"]
+
+
+def test_what_fastapi_parses_on_the_event_loop_is_short(tmp_path: Path) -> None:
+    made = create_app(Settings(home=tmp_path))
+    parsed = [route for route in made.routes if isinstance(route, APIRoute) and route.body_field is not None]
+    assert parsed
+    for route in parsed:
+        for method in route.methods or ():
+            needed = made.state.access.declared(method, route.path_format)
+            assert needed.largest_body(Settings(home=tmp_path)) <= 2**16, route.path
 
 
 def test_further_routers_need_no_tags_and_may_take_whole_paths(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from certiset.core.errors import DataError, NotFoundError
+from certiset.core.certificate.issuer_keys import IssuerKeys
+from certiset.core.certificate.signing import Signer
+from certiset.core.errors import DataError, NotFoundError, OtherArithmeticError
 from certiset.core.fit import Predictor, fit
 from certiset.core.graphs import GraphHost
 from certiset.core.settings import Settings
@@ -198,11 +200,12 @@ def test_a_predictor_is_loaded_once_however_many_ask_and_the_least_used_goes(
 
     async def ask() -> None:
         inference = InferenceThreads.on("cpu", 1000)
-        cache = PredictorCache(store, 10**9, inference, GraphHost())
+        keys = IssuerKeys(Signer.from_file_or_new(store.settings.signing_key).public_key)
+        cache = PredictorCache(store, 10**9, inference, GraphHost(), keys)
         found = await asyncio.gather(*(cache.get("ada", ids[0]) for _ in range(20)))
         assert loads == [ids[0]]
         assert len({id(one) for one in found}) == 1
-        small = PredictorCache(store, int(2.5 * found[0].memory), inference, GraphHost())
+        small = PredictorCache(store, int(2.5 * found[0].memory), inference, GraphHost(), keys)
         for id_ in (ids[0], ids[1], ids[0], ids[2]):
             await small.get("ada", id_)
         loads.clear()
@@ -216,6 +219,26 @@ def test_a_predictor_is_loaded_once_however_many_ask_and_the_least_used_goes(
         with pytest.raises(NotFoundError):
             await small.get("eve", ids[0])
         inference.close()
+
+    asyncio.run(ask())
+    store.close()
+
+
+def test_a_predictor_that_computes_other_numbers_here_is_not_served(tmp_path: Path, predictor: Predictor) -> None:
+    canaries = predictor.certificate.canaries
+    assert canaries is not None
+    outputs = [[[1.001 * value + 0.001 for value in row] for row in rows] for rows in canaries.outputs]
+    changed = replace(predictor.certificate, canaries=replace(canaries, outputs=outputs))
+    store = Store.ready(Settings(home=tmp_path))
+    enter_predictor(store, replace(predictor, certificate=replace(changed, id=changed.digest_id)))
+
+    async def ask() -> None:
+        keys = IssuerKeys(Signer.from_file_or_new(store.settings.signing_key).public_key)
+        cache = PredictorCache(store, 10**9, InferenceThreads.on("cpu", 1000), GraphHost(), keys)
+        for _ in range(2):
+            with pytest.raises(OtherArithmeticError, match="so it is not served"):
+                await cache.get("ada", changed.predictor_id)
+        assert not cache.has_any
 
     asyncio.run(ask())
     store.close()

@@ -28,6 +28,35 @@ def test_an_id_gives_back_its_set(sets: PredictionSets) -> None:
     assert len({IDS.read("ada", id).number for id in ids}) == 2  # type: ignore[union-attr]
 
 
+class Uneven(Intervals):
+    """A kind that writes some rows in a short form."""
+
+    def pack(self) -> list[bytes]:
+        return [payload.rstrip(b"\0") for payload in super().pack()]
+
+
+UNEVEN = Uneven(np.array([1.0, 1 / 3]), np.array([2.0, 2 / 3]))
+
+
+@pytest.mark.parametrize("sets", [*SETS, UNEVEN], ids=lambda sets: type(sets).__name__)
+@pytest.mark.parametrize("replayed", [False, True])
+def test_ids_issued_in_parts_are_those_of_the_rows_one_by_one(
+    sets: PredictionSets, replayed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many, members = sets.take(np.arange(300) % 2), np.arange(300) * 1000
+    monkeypatch.setattr("os.urandom", lambda count: b"n" * count)
+    parts = list(IDS.issue_in_parts("ada", PREDICTOR, members, many, replayed=replayed))
+    assert len(parts) > 1
+    expected = IDS.issue("ada", PREDICTOR, members, many, replayed=replayed)
+    assert [id.decode() for part in parts for id in part.tolist()] == expected
+
+
+def test_no_two_ids_issued_in_parts_are_the_same() -> None:
+    sets = SETS[0].take(np.zeros(300, dtype=np.int64))
+    parts = IDS.issue_in_parts("ada", PREDICTOR, np.zeros(300, dtype=np.int64), sets)
+    assert len({IDS.read("ada", id.decode()).number for part in parts for id in part.tolist()}) == 300  # type: ignore[union-attr]
+
+
 # Issued by version 0.1.0 with the same key.
 OLD_IDS: dict[str, tuple[int, bool, PredictionSets]] = {
     "cGhoGzN-6X2wFR3CCjPhXQEBI0VniavN7wEjAAAAAAABAgMEBQYHCAkKCwADAAAAoA": (0, False, SETS[0].take(slice(1))),
@@ -81,3 +110,16 @@ def test_a_changed_id_is_not_ours(place: int, letter: str) -> None:
 @given(st.text(max_size=200))
 def test_noise_is_not_ours(text: str) -> None:
     assert IDS.read("ada", text) is None
+
+
+@pytest.mark.parametrize("sets", SETS, ids=lambda sets: type(sets).__name__)
+def test_an_id_of_the_second_form_carries_its_case_as_well(sets: PredictionSets) -> None:
+    cases = [bytes(8), bytes(range(8))]
+    for row, id in enumerate(IDS.issue("ada", PREDICTOR, np.array([0, 70_000]), sets, cases=cases)):
+        found = IDS.read("ada", id)
+        assert found is not None
+        assert (found.predictor, found.case, found.set[0]) == (PREDICTOR, cases[row].hex(), sets[row])
+        assert IDS.read("eve", id) is None
+    plain = IDS.read("ada", IDS.issue("ada", PREDICTOR, np.array([0, 1]), sets)[0])
+    assert plain is not None
+    assert plain.case is None

@@ -100,6 +100,7 @@ class FormatLaws:
                     found = read(file)
                 except DataError:
                     continue
-                assert np.isfinite(found.x).all()
+                assert not np.isinf(found.x).any()
+                assert found.names is not None or np.isfinite(found.x).all()
                 assert np.isfinite(found.y).all()
                 assert len(found.x) == len(found.y) > 1

@@ -34,9 +34,11 @@ def test_a_column_of_lists_is_x(tmp_path: Path) -> None:
 def test_flaws_are_named(tmp_path: Path) -> None:
     file = tmp_path / "d.parquet"
     for table, words in (
-        ({"a": [1.0, None, 2.0], "y": [0, 1, 2]}, "Row 2, column 'a' is empty"),
+        ({"a": [1.0, 2.0, 2.0], "y": [0, None, 2]}, "Row 2, column 'y' is empty"),
         ({"a": [1.0, 2.0, float("inf")], "y": [0, 1, 2]}, "Row 3, column 'a' is inf"),
-        ({"a": ["u", "v"], "y": [0, 1]}, "Column 'a' holds string, not numbers"),
+        ({"a": [1, 2], "y": ["u", "v"]}, "Column 'y' holds string, not numbers"),
+        ({"a": ["u", "v"], "y": [0, 1]}, "no column of numbers left for x"),
+        ({"a": [b"u", b"v"], "y": [0, 1]}, "Column 'a' holds binary, not numbers"),
         ({"x": [[1.0], [1.0, 2.0]], "y": [0, 1]}, "lists of different lengths"),
         ({"a": [1.0, 2.0]}, "no column 'y'"),
         ({"x": [[1.0, 2.0], [3.0, None]], "y": [0, 1]}, "Row 2, column 'x' is empty"),
@@ -61,13 +63,13 @@ def test_a_file_that_unpacks_too_large_is_refused_by_its_footer(tmp_path: Path) 
         read(file, limits=Limits(unpacked_bytes=10**6))
 
 
-def test_a_long_string_that_is_repeated_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_a_long_string_that_is_repeated_is_never_unpacked(tmp_path: Path) -> None:
     """Dictionary-encoded, a gigabyte fits into a small file."""
     file = tmp_path / "d.parquet"
     text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(50_000, dtype=np.int32)), pa.array(["x" * 20_000]))
     pq.write_table(pa.table({"a": text, "y": np.zeros(50_000)}), file)
     before = pa.total_allocated_bytes()
-    with pytest.raises(DataError, match=r"Column 'a' holds dictionary|Column 'a' holds string|unpacks to"):
+    with pytest.raises(DataError, match="no column of numbers"):
         PARQUET.read(file, "y", Limits())
     assert pa.total_allocated_bytes() - before < 2**24
 

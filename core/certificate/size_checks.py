@@ -1,0 +1,85 @@
+"""The sizes of a certificate, recomputed from its other numbers."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from certiset.core.bounds import EfficiencyBound
+from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
+from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.size_statement import size_statement
+from certiset.core.certificate.sizes import SizeNumbers, reason_against
+
+
+def size_checks(certificate: CertificateContent) -> list[Check]:
+    efficiency = certificate.efficiency
+    checks = [equal("size statement", size_statement(certificate), certificate.size_statement)]
+    if efficiency.bound is None or efficiency.upper_bound is None:
+        checks += [
+            equal("mean size bound", None, efficiency.upper_bound),
+            equal("member sizes", [None] * len(certificate.members), _of(certificate, "efficiency_bound")),
+        ]
+    elif efficiency.bound == "exact":
+        checks += _exact(certificate, efficiency.upper_bound)
+    else:
+        checks += _mean(certificate, efficiency.upper_bound)
+    return checks + _quantile(certificate)
+
+
+def _exact(certificate: CertificateContent, upper_bound: float) -> list[Check]:
+    """Intervals of one width, twice the threshold; by rounding a little more."""
+    stated = _of(certificate, "efficiency_bound")
+    widths = [2 * member.tau for member in certificate.members]
+    reached = all(bound is not None and bound >= width for bound, width in zip(stated, widths, strict=True))
+    return [
+        equal("score of one width", "residual", certificate.provenance.score),
+        equal("measure of one width", "width", certificate.efficiency.measure),
+        Check("widths", reached, widths, stated),
+        close("mean width", float(np.mean([bound or 0.0 for bound in stated])), upper_bound),
+    ]
+
+
+def _mean(certificate: CertificateContent, upper_bound: float) -> list[Check]:
+    efficiency = certificate.efficiency
+    if efficiency.cap is None:
+        return [Check("cap", False, "a number", None)]
+    means = np.array(_of(certificate, "efficiency_empirical"), dtype=np.float64)
+    bounds = _numbers(certificate).mean_bounds(means, cast(EfficiencyBound, efficiency.bound))
+    each = zip(bounds.tolist(), _of(certificate, "efficiency_bound"), strict=True)
+    against = reason_against(efficiency.measure, upper_bound * (1 + TOLERANCE), efficiency.cap, efficiency.empirical)
+    return [
+        *(close(f"size of member {m}", efficiency.cap * bound, found) for m, (bound, found) in enumerate(each)),
+        close("mean size bound", efficiency.cap * float(bounds.mean()), upper_bound),
+        equal("worth stating", None, against),
+    ]
+
+
+def _quantile(certificate: CertificateContent) -> list[Check]:
+    quantile, members = certificate.efficiency.quantile, certificate.members
+    if quantile is None:
+        nothing = [(None, None)] * len(members)
+        return [equal("size quantile", nothing, [(member.size_k, member.size_quantile) for member in members])]
+    allowed = _numbers(certificate).quantile_ranks(quantile.share).tolist()
+    ranks = [member.size_k or 0 for member in members]
+    sizes = [member.size_quantile for member in members]
+    return [
+        equal("gamma of the size quantile", certificate.efficiency.gamma, quantile.gamma),
+        Check("size ranks", all(1 <= k <= most for k, most in zip(ranks, allowed, strict=True)), allowed, ranks),
+        Check("member size quantiles", None not in sizes, "one for each member", sizes),
+        equal("size quantile", max(size or 0.0 for size in sizes), quantile.size),
+    ]
+
+
+def _numbers(certificate: CertificateContent) -> SizeNumbers:
+    coverage = certificate.coverage
+    return SizeNumbers(
+        log_ratios=np.array(_of(certificate, "log_ratio"), dtype=np.float64),
+        n=coverage.n,
+        gamma=coverage.share(certificate.efficiency.gamma),
+        draws=coverage.draws,
+        grid_size=certificate.efficiency.grid_size,
+    )
+
+
+def _of(certificate: CertificateContent, name: str) -> list[Any]:
+    return [getattr(member, name) for member in certificate.members]

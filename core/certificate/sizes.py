@@ -1,0 +1,63 @@
+"""What may be said about the size of the sets: for every stored member, all at once, and thereby for their mixture."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from certiset.core.bounds import EfficiencyBound, per_draw_efficiency_bound, size_quantile_rank
+from certiset.core.bounds.domain import Floats, Ints
+
+QUANTILE_SHARE = 0.1
+"""of future sets, which may be larger than the certified quantile"""
+_NEAR_CAP = 0.9
+
+
+@dataclass(frozen=True)
+class SizeNumbers:
+    """What bounds on the size are computed from."""
+
+    log_ratios: Floats
+    """(members,): of draws from a posterior; 0 for parameters that do not depend on D_N"""
+    n: int
+    gamma: float
+    """the share of gamma that the choice was given"""
+    draws: int
+    """how many members were drawn, served or not"""
+    grid_size: int | None
+
+    def mean_bounds(self, means: Floats, bound: EfficiencyBound) -> Floats:
+        """(members,): on the mean of min(size / cap, 1), given what it is on D_N."""
+        return np.asarray(
+            per_draw_efficiency_bound(
+                means, self.n, self.gamma, self.log_ratios, self.draws, bound, grid_size=self.grid_size
+            )
+        )
+
+    def quantile_ranks(self, share: float = QUANTILE_SHARE) -> Ints:
+        """(members,): which of the sizes on D_N, counted from the largest, at most that share of sets exceeds.
+
+        0 where there are too few points, or no grid on which thresholds are rounded up.
+        """
+        if self.grid_size is None:
+            return np.zeros(len(self.log_ratios), dtype=np.int64)
+        return np.atleast_1d(size_quantile_rank(self.n, share, self.gamma, self.log_ratios, self.draws, self.grid_size))
+
+
+def reason_against(measure: str, upper_bound: float, cap: float, measured: float) -> str | None:
+    """Why a bound on the mean of sizes that are cut at ``cap`` should not be stated; None where it may be.
+
+    A count of labels has a natural maximum, so that nothing is cut.
+    """
+    if measure == "labels":
+        return None
+    if upper_bound < measured:
+        return (
+            f"No mean size is certified: with sizes above {cap:.4g} counted as {cap:.4g} the bound would lie below the "
+            f"mean size on the calibration rows, {measured:.4g}. A larger size_cap may help."
+        )
+    if upper_bound > _NEAR_CAP * cap:
+        return (
+            f"No mean size is certified: the bound would be close to {cap:.4g}, above which sizes are cut, and say "
+            "little. A larger size_cap may help."
+        )
+    return None

@@ -1,0 +1,170 @@
+"""A certificate recomputed from the data, the model and the members: each number that was measured, measured again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from certiset.core.bounds import TooFewPointsError
+from certiset.core.certificate import Certificate, Check
+from certiset.core.certificate.checks import equal
+from certiset.core.data.arrays import CheckedData, check_data
+from certiset.core.data.frame import as_frame
+from certiset.core.errors import DamagedFileError, OptionError
+from certiset.core.fit.options import FitOptions
+from certiset.core.fit.plan import make_plan
+from certiset.core.fit.reference_rows import ReferenceRows, make_reference
+from certiset.core.fit.roles import Given, read_rows
+from certiset.core.fit.rows import Rows, on_device
+from certiset.core.fit.saved_predictor import file_checks, read_tensors
+from certiset.core.fit.scorer import Scorer, times_power_of_two
+from certiset.core.fit.serialization import scorer_of
+from certiset.core.fit.splitting import count_units, split
+from certiset.core.fit.thresholds import calibrate, predict_rows, size_cap
+from certiset.core.models import Model
+
+_THRESHOLD_PLACES = {torch.float32: 1e-4, torch.float64: 1e-9}
+"""of the scores' own size: what another processor's order of summation may change, and no more"""
+_SIZE_PLACES = 1e-3
+"""relative: one label of a few hundred rows may fall on the other side of its threshold"""
+
+
+def audit(
+    certificate: Certificate,
+    model: Model,
+    x: Any,
+    y: ArrayLike,
+    file: Path,
+    description: Mapping[str, Any],
+    device: str = "cpu",
+) -> list[Check]:
+    """What agrees with the certificate and what does not, line by line.
+
+    ``x`` is an array, or a frame with the columns that the options name; ``file`` and ``description`` are the
+    predictor's. What can be recomputed is, also where something before it differs.
+    """
+    provenance = certificate.provenance
+    if certificate.data is not None and certificate.data.clusters and certificate.data.cluster_column is None:
+        return [Check("clusters", False, "a column that can be read again", "an array that was given in Python")]
+    data = _rows_of(certificate, model, x, y)
+    checks = [
+        equal("data's SHA-256", provenance.dataset_sha256, data.sha256),
+        equal("model's SHA-256, of the model given", provenance.model_sha256, model.sha256),
+        *file_checks(file, description, certificate),
+    ]
+    used = provenance.n_tune + provenance.n_calibrate
+    units, unit = count_units(data)
+    if used != units:
+        return [*checks, equal(unit, used, units)]
+    tensors = read_tensors(file)
+    theta = torch.from_numpy(tensors["members.theta"]).to(device)
+    if len(theta) != len(certificate.members):
+        return [*checks, equal("members in the file", len(certificate.members), len(theta))]
+    try:
+        scorer = scorer_of(model, description["scoring"])
+    except (KeyError, TypeError) as error:
+        raise DamagedFileError(f"{file} does not say how it is to be read: {error}.") from None
+    rows = on_device(model, data, torch.device(device), theta.dtype, scorer.exponent)
+    parts = split(provenance.seed, provenance.n_tune, data)
+    tuning = None if parts.tuning is None else rows.take(parts.tuning.to(device))
+    calibration = rows.take(parts.calibration.to(device))
+    # Fits of format 1 took the score's word for the rounding.
+    reference = None if certificate.format == 1 else make_reference(scorer, data, parts.calibration, theta.dtype)
+    return [
+        *checks,
+        *_plan(certificate, units),
+        *_thresholds(certificate, scorer, theta, calibration, reference),
+        *_sizes(certificate, scorer, theta, calibration, tuning, reference),
+    ]
+
+
+def _rows_of(certificate: Certificate, model: Model, x: Any, y: ArrayLike) -> CheckedData:
+    """As the fit read them; certificates of format 1 have no options, and their data no clusters."""
+    frame = as_frame(x)
+    if certificate.options is None:
+        return check_data(model, frame.inputs(None, ())[0], y, allow_missing_classes=True)
+    return read_rows(model, frame, y, FitOptions.read(certificate.options), Given.of({}))
+
+
+def _plan(certificate: Certificate, rows: int) -> list[Check]:
+    """What the options fix before D_N is seen; certificates of format 1 do not state them."""
+    if certificate.options is None:
+        return []
+    try:
+        plan = make_plan(FitOptions.read(certificate.options), rows)
+    except (OptionError, TooFewPointsError) as error:
+        return [Check("plan", False, "options that can be planned with", str(error))]
+    union, split = certificate.coverage.union, [certificate.provenance.n_tune, certificate.provenance.n_calibrate]
+    return [
+        equal("points that tune, and that calibrate", split, [plan.n_tune, plan.n]),
+        equal("choices and their shares of delta", [union.choices, union.weights], [plan.choices, plan.weights]),
+    ]
+
+
+def _thresholds(
+    certificate: Certificate, scorer: Scorer, theta: Tensor, calibration: Rows, reference: ReferenceRows | None
+) -> list[Check]:
+    """Each threshold is its rank's order statistic of the scores on D_N, and as many truths as that are within it."""
+    checks, n = [], len(calibration)
+    for member, parameters in zip(certificate.members, theta, strict=True):
+        if not 1 <= member.k <= n:
+            checks.append(Check(f"rank of member {member.member}", False, f"from 1 to {n}", member.k))
+            continue
+        prediction = predict_rows(scorer, parameters, calibration)
+        scores = scorer.score.of_target(prediction, calibration.y)[0]
+        smallest = scores.kthvalue(n + 1 - member.k).values.view(1)
+        rounding = scorer.score.rounding(prediction, smallest)
+        if reference is not None:
+            rounding = rounding.clamp(min=reference.slack(parameters, scores))
+        tau = scorer.in_targets_unit(float(smallest + rounding))
+        usual = scorer.in_targets_unit(float(scores.abs().median()))
+        allowed = _THRESHOLD_PLACES[scores.dtype] * max(abs(tau), usual)
+        within = int((_in_targets_unit(scorer, scores) <= member.tau + allowed).sum())
+        checks += [
+            Check(f"threshold of member {member.member}", abs(tau - member.tau) <= allowed, member.tau, tau),
+            Check(
+                f"truths within the threshold of member {member.member}",
+                within >= n + 1 - member.k,
+                f"at least {n + 1 - member.k} of {n}",
+                within,
+            ),
+        ]
+    return checks
+
+
+def _in_targets_unit(scorer: Scorer, scores: Tensor) -> Tensor:
+    return times_power_of_two(scores.double(), scorer.exponent)
+
+
+def _sizes(
+    certificate: Certificate,
+    scorer: Scorer,
+    theta: Tensor,
+    calibration: Rows,
+    tuning: Rows | None,
+    reference: ReferenceRows | None,
+) -> list[Check]:
+    efficiency = certificate.efficiency
+    ranks = [min(max(member.k, 1), len(calibration)) for member in certificate.members]
+    grid = tuning if efficiency.bound == "grid_kl" else None
+    found = calibrate(scorer, theta, calibration, ranks, tuning=grid, cap=efficiency.cap, reference=reference)
+    mean = sum(found.size) / len(found.size)
+    checks = [_near("mean size", efficiency.empirical, mean)]
+    if efficiency.cap is None:
+        return checks
+    if certificate.options is not None:
+        cap = size_cap(scorer, tuning, certificate.options.get("size_cap"))
+        checks.append(_near("cap of sizes", efficiency.cap, cap))
+    return checks + [
+        _near(f"mean efficiency of member {member.member}", member.efficiency_empirical, value)
+        for member, value in zip(certificate.members, found.efficiency, strict=True)
+    ]
+
+
+def _near(name: str, stated: float | None, found: float | None) -> Check:
+    if stated is None or found is None:
+        return equal(name, stated, found)
+    return Check(name, abs(stated - found) <= _SIZE_PLACES * max(abs(stated), abs(found)), stated, found)

@@ -1,0 +1,192 @@
+"""``certiset audit``: a real fit recomputed from its files, and what is said if one of them is not what it was."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.torch import save_file
+
+from certiset.core.certificate.signing import Signer
+from certiset.core.fit import fit
+from certiset.core.models import Model
+from certiset.service.cli.main import main
+from tests.core.fit.problems import (
+    QUICK,
+    STEPS_PAY,
+    Arrays,
+    class_data,
+    class_model,
+    shifted_logits,
+    shifted_logits_model,
+    toy_data,
+    toy_model,
+)
+
+PROBLEMS: dict[str, Callable[[], tuple[Model, Arrays, dict[str, Any]]]] = {
+    "labels": lambda: (class_model(), class_data(600, 0), QUICK),
+    "a scale that is learned": lambda: (toy_model(), toy_data(600, 0), QUICK),
+    "nothing tuned": lambda: (class_model(), class_data(300, 1), {"method": "standard", "score": "aps"}),
+    "many members": lambda: (shifted_logits_model(), shifted_logits(3000, 8), STEPS_PAY),
+}
+
+
+@dataclass(frozen=True)
+class Files:
+    certificate: Path
+    dataset: Path
+    manifest: Path
+    weights: Path
+    folder: Path
+    key: str
+
+    def audit(self, *more: str, predictor: Path | None = None) -> int:
+        file = predictor or self.folder / "predictor.safetensors"
+        named = [("dataset", self.dataset), ("model", self.manifest), ("model", self.weights), ("predictor", file)]
+        flags = [word for name, path in named for word in (f"--{name}", str(path))]
+        return main(["audit", str(self.certificate), *flags, *more])
+
+    def said(self, capsys: pytest.CaptureFixture[str]) -> dict[str, bool]:
+        capsys.readouterr()
+        code = self.audit("--json", "--key", self.key)
+        answer = json.loads(capsys.readouterr().out)
+        assert code == (0 if answer["agrees"] else 1)
+        return {check["name"]: check["ok"] for check in answer["checks"]}
+
+
+@pytest.fixture(scope="module", name="made")
+def made_(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Files]:
+    """The files of a problem, made once."""
+    known: dict[str, Files] = {}
+
+    def make(name: str) -> Files:
+        if name not in known:
+            known[name] = written(tmp_path_factory.mktemp("audit"), *PROBLEMS[name]())
+        return known[name]
+
+    return make
+
+
+def written(folder: Path, model: Model, data: Arrays, options: dict[str, Any]) -> Files:
+    predictor = fit(model, *data, **options)
+    signer = Signer.from_file_or_new(folder / "key.pem")
+    np.savez(folder / "data.npz", x=data[0], y=data[1])
+    (folder / "manifest.json").write_text(json.dumps(model.manifest.to_json()))
+    save_file({name: tensor.contiguous() for name, tensor in model.tensors().items()}, folder / "weights.safetensors")
+    signed = signer.sign(predictor.certificate)
+    replace(predictor, certificate=signed).save(folder / "saved")
+    (folder / "certificate.json").write_text(json.dumps(signed.to_json()))
+    return Files(
+        folder / "certificate.json",
+        folder / "data.npz",
+        folder / "manifest.json",
+        folder / "weights.safetensors",
+        folder / "saved",
+        signer.public_key,
+    )
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_everything_agrees(made: Callable[[str], Files], name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    files = made(name)
+    said = files.said(capsys)
+    assert all(said.values()), said
+    for line in (
+        "data's SHA-256",
+        "model's SHA-256, of the model given",
+        "predictor's file",
+        "members' SHA-256",
+        "points that tune, and that calibrate",
+        "choices and their shares of delta",
+        "threshold of member 0",
+        "truths within the threshold of member 0",
+        "mean size",
+        "mean efficiency of member 0",
+    ):
+        assert line in said
+    assert files.audit(predictor=files.folder) == 0
+    assert "Who signed it was not checked" in capsys.readouterr().out
+
+
+def changed(files: Files, row: int, tmp_path: Path) -> Files:
+    arrays = dict(np.load(files.dataset))
+    arrays["x"][row] = -50.0 - arrays["x"][row]
+    np.savez(tmp_path / "changed.npz", **arrays)
+    return replace(files, dataset=tmp_path / "changed.npz")
+
+
+def test_a_row_that_was_changed(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = changed(made("a scale that is learned"), 5, tmp_path)
+    assert files.audit() == 1
+    printed = capsys.readouterr().out
+    assert "DIFFERS  data's SHA-256: the certificate has" in printed
+    assert "agrees   members' SHA-256" in printed
+    assert "This is not what the certificate says." in printed
+
+
+def test_rows_that_were_changed_move_thresholds_and_sizes(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = made("nothing tuned")
+    arrays = dict(np.load(files.dataset))
+    arrays["y"] = np.roll(arrays["y"], 1)
+    np.savez(tmp_path / "rolled.npz", **arrays)
+    said = replace(files, dataset=tmp_path / "rolled.npz").said(capsys)
+    for line in ("threshold of member 0", "truths within the threshold of member 0", "mean size"):
+        assert not said[line], line
+    assert said["points that tune, and that calibrate"]
+
+
+def test_a_row_too_few_and_another_model(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = made("nothing tuned")
+    arrays = np.load(files.dataset)
+    np.savez(tmp_path / "short.npz", x=arrays["x"][1:], y=arrays["y"][1:])
+    assert not replace(files, dataset=tmp_path / "short.npz").said(capsys)["rows"]
+    tensors = class_model().tensors()
+    save_file({**tensors, "head.1.bias": tensors["head.1.bias"] + 1}, tmp_path / "other.safetensors")
+    said = replace(files, weights=tmp_path / "other.safetensors").said(capsys)
+    assert not said["model's SHA-256, of the model given"]
+    assert said["model's SHA-256"], "the predictor's file has the right one"
+
+
+def test_a_certificate_that_was_changed(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = made("nothing tuned")
+    document = json.loads(files.certificate.read_text())
+    document["members"][0]["tau"] -= 0.1
+    document["data"]["file_sha256"] = "0" * 64
+    (tmp_path / "forged.json").write_text(json.dumps(document))
+    said = replace(files, certificate=tmp_path / "forged.json").said(capsys)
+    wrong = {name for name, ok in said.items() if not ok}
+    assert {"id", "signature", "threshold of member 0", "thresholds", "data file's SHA-256"} <= wrong
+    assert said["mean size"]
+
+
+def test_files_that_cannot_be_read(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = made("nothing tuned")
+    nowhere, text = tmp_path / "nowhere.npz", tmp_path / "text.txt"
+    text.write_text("{")
+    for wrong in (
+        replace(files, dataset=nowhere),
+        replace(files, dataset=text),
+        replace(files, certificate=nowhere),
+        replace(files, certificate=text),
+        replace(files, weights=nowhere),
+        replace(files, manifest=files.weights),
+        replace(files, folder=tmp_path),
+    ):
+        assert wrong.audit() == 2
+        assert capsys.readouterr().err.startswith("certiset audit: ")
+    for predictor in (text, files.weights):
+        assert files.audit(predictor=predictor) == 2
+    assert "Traceback" not in capsys.readouterr().err
