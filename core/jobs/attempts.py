@@ -7,10 +7,13 @@ from certiset.core.certificate.account import account_of
 from certiset.core.certificate.content import Account
 from certiset.core.data.row_sketch import RowSketch
 from certiset.core.store.account_records import AttemptRecord, RowSketchRecord
+from certiset.core.store.garbage import discard_unnamed
 from certiset.core.store.records import Calibration
 from certiset.core.store.store import Store, Transaction
 
 _KEY_BYTES = 32
+_KEY_AGE = 60.0
+"""seconds by which the clock of an artifact store may be ahead"""
 
 
 def row_key(store: Store, tenant: str) -> str:
@@ -25,7 +28,11 @@ def row_key(store: Store, tenant: str) -> str:
         return known
     made = store.artifacts.put(secrets.token_bytes(_KEY_BYTES))
     with store.writing() as work:
-        return work.tenants.set_row_key(tenant, made, instead_of=known)
+        kept = work.tenants.set_row_key(tenant, made, instead_of=known)
+    if kept != made:
+        # Another worker was quicker. Nothing else can name a file of random bytes, so its age protects nobody.
+        discard_unnamed(store, made, older_than=-_KEY_AGE)
+    return kept
 
 
 def begin_attempt(work: Transaction, calibration: Calibration, sketch: RowSketch) -> Account:
