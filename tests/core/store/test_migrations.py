@@ -174,6 +174,8 @@ DEFAULTS: dict[str, Any] = {
     "alpha_hat": [0.02, 0.035, 0.05, 0.065, 0.08],
     "members": 32,
     "family": 1,
+    "clusters": None,
+    "order": None,
     "optimizer": {
         "kind": "projected",
         "steps": 100,
