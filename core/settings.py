@@ -15,6 +15,7 @@ _MAY_BE_ZERO = (
     "rate_limit",
     "stale_key_seconds",
     "wrong_keys",
+    "batch_seconds",
     "max_connections",
     "max_connections_per_address",
 )
@@ -88,6 +89,8 @@ class Settings:
     """uploads on their way to disk at the same time, on each API process; one tenant: half of it"""
     queue_numbers: int = 2**28
     """numbers, inputs and outputs, that may wait for inference before requests are refused; one tenant: half of it"""
+    batch_seconds: float = 600.0
+    """large requests have a process of their own, which ends after this time without any; 0: they have none"""
     monitor_eta: float = 0.01
     """probability of contradicting a correct certificate"""
     device: str = "auto"

@@ -15,6 +15,7 @@ from certiset.core.scratch import remove_abandoned
 from certiset.core.settings import Settings
 from certiset.service.http import routes
 from certiset.service.http.access.requirements import AccessTable
+from certiset.service.http.batch_forwarding import BatchForwarding
 from certiset.service.http.body_limit import BodyLimit
 from certiset.service.http.gate import Gate
 from certiset.service.http.openapi import openapi_document
@@ -61,7 +62,8 @@ def create_app(settings: Settings, further: Iterable[APIRouter] = ()) -> FastAPI
         app.router.routes.extend(router.routes)
     app.mount("/static", PageFiles(directory=Path(__file__).parents[1] / "static"), name="static")
     access = app.state.access = AccessTable(app.routes)
-    # Outermost last: every request is logged, then let in or not, then held to its size.
+    # Outermost last: every request is logged, then let in or not, held to its size, and handed on if it is a large one.
+    app.add_middleware(BatchForwarding, access=access)
     app.add_middleware(BodyLimit, access=access)
     app.add_middleware(Gate, access=access)
     app.add_middleware(RequestLog, access=access)

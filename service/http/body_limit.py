@@ -32,7 +32,7 @@ class BodyLimit:
         detail = f"The body is too large: at most {limit:,} bytes are accepted here."
         if limit > LARGEST_JSON and _is_json(scope):
             limit, detail = LARGEST_JSON, TOO_LONG
-        declared = _declared(scope)
+        declared = declared_length(scope)
         if declared > limit:
             await problem_response(413, detail, headers={"Connection": "close"})(scope, receive, send)
             return
@@ -81,7 +81,8 @@ class _Room:
             self._shares.give_back(self._tenant, self._counted)
 
 
-def _declared(scope: Scope) -> int:
+def declared_length(scope: Scope) -> int:
+    """What the header says; 0 if it says nothing."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

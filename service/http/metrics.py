@@ -35,6 +35,9 @@ class Metrics:
         self.bytes_in_flight = Gauge(
             "certiset_request_bytes_in_flight", "Bytes of requests' bodies that are held in memory.", registry=registry
         )
+        self.batch_process = Gauge(
+            "certiset_batch_process", "Whether there is a process for large requests (0 or 1).", registry=registry
+        )
         self._refused = Counter(
             "certiset_refused_requests", "Requests refused or failed, by code.", ["reason"], registry=registry
         )

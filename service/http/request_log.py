@@ -124,7 +124,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(line)
 
 
-def log_as_json(level: str = "INFO") -> None:
+def log_as_json(level: str | int = "INFO") -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level, handlers=[handler], force=True)

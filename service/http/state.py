@@ -1,5 +1,6 @@
 """What a running service holds: opened when the app starts, closed when it ends."""
 
+import logging
 from dataclasses import dataclass
 
 from celery import Celery
@@ -10,6 +11,7 @@ from certiset.core.graphs import GraphHost, GraphLimits
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.service.batches.batch_process import BatchProcess
 from certiset.service.http.access.keys import KeyRing
 from certiset.service.http.access.look_ups import LookUps
 from certiset.service.http.access.rate_limit import RateLimit
@@ -28,6 +30,7 @@ from certiset.service.serving.predictor_cache import PredictorCache
 from certiset.service.serving.set_server import SetServer
 from certiset.service.shares import Shares, Slots
 
+_BATCH_SERVER = "certiset.service.http.batch_server"
 _UPLOADS = 2
 """that are read at the same time for one tenant"""
 _CHECKS = 2
@@ -63,6 +66,8 @@ class Service:
     prediction_ids: PredictionIds
     issued: IssuedCounts
     sets: SetServer
+    batches: BatchProcess
+    """for large requests, beside ``sets``"""
     signer: Signer
     """signs what is said here about certificates"""
     issuer_keys: IssuerKeys
@@ -92,6 +97,14 @@ class Service:
         issuer_keys = IssuerKeys.of(signer.public_key, map(str.strip, settings.retired_keys.split(",")))
         predictors = PredictorCache(store, settings.cache_bytes, inference, graphs, issuer_keys)
         prediction_ids, issued = PredictionIds(derive(secret, "prediction ids")), IssuedCounts(store)
+        batches = BatchProcess(
+            _BATCH_SERVER,
+            {"settings": settings.to_environment(), "log_level": logging.getLogger().getEffectiveLevel()},
+            # On a GPU a second process would hold a second copy of every predictor, and little is Python's work.
+            idle_seconds=settings.batch_seconds if inference.is_on_cpu else 0.0,
+            died=lambda: metrics.confined_process_died("batch"),
+        )
+        metrics.batch_process.set_function(lambda: batches.is_ready)
         return cls(
             settings=settings,
             store=store,
@@ -125,11 +138,13 @@ class Service:
                 count_issued=issued.count,
                 threads=Slots(_HEAVY_THREADS),
             ),
+            batches=batches,
             signer=signer,
             issuer_keys=issuer_keys,
         )
 
     def close(self) -> None:
+        self.batches.close()
         self.refusals.close()
         self.issued.close()
         self.graphs.close()

@@ -162,6 +162,10 @@ class InferenceThreads:
         """numbers that wait or are being computed"""
         return self._backlog.all
 
+    @property
+    def is_on_cpu(self) -> bool:
+        return all(thread.device.type == "cpu" for thread in self._threads.values())
+
     def device_for(self, predictor_id: str) -> torch.device:
         places = list(self._threads.values())
         return places[hash(predictor_id) % len(places)].device

@@ -5,7 +5,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from tests.core.fit.problems import (
     toy_data,
     toy_model,
 )
+from tests.launcher import Forked, launch
 from tests.servers import free_port, wait_until
 
 
@@ -42,7 +42,7 @@ from tests.servers import free_port, wait_until
 class Server:
     settings: Settings
     port: int
-    process: subprocess.Popen[bytes]
+    process: Forked
     keys: dict[str, str]
     """by name: ada (everything of hers), reader (ada's, read only), writer (ada's, no admin), eve (another tenant),
     operator (nobody's data)"""
@@ -93,8 +93,8 @@ def start_server(home: Path, **settings: Any) -> Server:
     port = free_port()
     log = (home / "api.log").open("wb")
     with log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "certiset", "api", "--port", str(port), "--home", str(home)],
+        process = launch(
+            *("certiset", "api", "--port", str(port), "--home", str(home)),
             env={**os.environ, **_environment(settings)},
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -120,8 +120,8 @@ def _environment(settings: dict[str, Any]) -> dict[str, str]:
 def server_with_worker(home: Path, **settings: Any) -> Iterator[Server]:
     """The server, and a worker that fits what it is sent."""
     server = start_server(home, **settings)
-    worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", "certiset.worker"],
+    worker = launch(
+        "certiset.worker",
         env={**os.environ, **_environment(settings), "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

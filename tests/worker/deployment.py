@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from certiset.core.store.garbage import orphans
 from certiset.core.store.migrate import migrate
 from certiset.core.store.records import Calibration
 from tests.core.fit.problems import QUICK, toy_data, toy_model
+from tests.launcher import Forked, launch
 from tests.servers import children_of, wait_until
 
 TENANT = "ada"
@@ -40,7 +40,7 @@ ENDLESS: dict[str, Any] = {"prior": {"steps": 1_000_000}, "members": 4}
 class Deployment:
     settings: Settings
     log: Path
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    workers: list[Forked] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.store = Store(self.settings)
@@ -63,10 +63,10 @@ class Deployment:
             self.announcer.announce(made.id)
         return made
 
-    def start_worker(self, **settings: Any) -> subprocess.Popen[bytes]:
+    def start_worker(self, **settings: Any) -> Forked:
         with self.log.open("ab") as log:
-            worker = subprocess.Popen(
-                [sys.executable, "-P", "-m", "certiset.worker"],
+            worker = launch(
+                "certiset.worker",
                 env={
                     **os.environ,
                     **self.settings.to_environment(),

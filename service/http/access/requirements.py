@@ -56,6 +56,8 @@ class Requirements:
     """what the audit log calls it, such as dataset.create; None: by its scope"""
     to_disk: bool = False
     """whether the body streams to disk, and is not kept in memory"""
+    in_batches: bool = False
+    """whether large bodies are for the process for large requests"""
 
     @property
     def changes(self) -> bool:
@@ -74,9 +76,10 @@ def requires(
     action: str | None = None,
     largest_body: Callable[[Settings], int] = small_body,
     to_disk: bool = False,
+    in_batches: bool = False,
 ) -> Callable[[E], E]:
     """Declares the scope that a key must have for this endpoint, its action, and the largest body that it takes."""
-    return _declare(Requirements(scope, largest_body, or_scope, action, to_disk))
+    return _declare(Requirements(scope, largest_body, or_scope, action, to_disk, in_batches))
 
 
 def public(endpoint: E) -> E:

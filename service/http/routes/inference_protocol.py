@@ -127,7 +127,7 @@ async def model_ready(id: PathId, service: TheService, caller: TheCaller) -> Any
         }
     },
 )
-@requires("read", largest_body=prediction_body)
+@requires("read", largest_body=prediction_body, in_batches=True)
 async def infer(
     id: PathId,
     request: Request,

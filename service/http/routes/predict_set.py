@@ -127,7 +127,7 @@ setattr(predict_one, DESCRIPTION, {"get": _ONE})
         }
     },
 )
-@requires("read", largest_body=prediction_body)
+@requires("read", largest_body=prediction_body, in_batches=True)
 async def predict_many(
     request: Request,
     service: TheService,

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from certiset.service.cli.fit_flags import given_options
 from certiset.service.cli.main import COMMANDS, build_parser
 from certiset.service.client import Client, Dataset, Model
 from tests.core.fit.problems import class_data, class_model
+from tests.launcher import Forked, launch
 from tests.servers import free_port, wait_until
 from tests.service.client.scripted_server import scripted
 from tests.service.server import Server
@@ -33,14 +33,13 @@ class Shell:
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
         self.environment, self.folder = environment, folder
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-m", "certiset", *arguments],
+    def start(self, *arguments: str) -> Forked:
+        return launch(
+            *("certiset", *arguments),
             env=self.environment,
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
         )
 
     def __call__(self, *arguments: str, code: int = 0) -> str:

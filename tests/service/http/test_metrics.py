@@ -25,6 +25,7 @@ TYPES = {
     "certiset_request_seconds": "histogram",
     "certiset_rows": "counter",
     "certiset_inference_waiting_numbers": "gauge",
+    "certiset_batch_process": "gauge",
     "certiset_event_streams": "gauge",
     "certiset_request_bytes_in_flight": "gauge",
     "certiset_refused_requests": "counter",

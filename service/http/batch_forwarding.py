@@ -1,0 +1,111 @@
+"""Large requests for sets go to a process of their own: here their bytes pass through, and nothing else is done."""
+
+import mmap
+import os
+from types import SimpleNamespace
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from certiset.service.batches.batch_process import BatchLostError
+from certiset.service.batches.channel import write_all
+from certiset.service.http.access.requirements import AccessTable
+from certiset.service.http.bodies import ON_THE_SPOT
+from certiset.service.http.body_limit import declared_length
+from certiset.service.http.problems import PROBLEM, problem_of, problem_response
+from certiset.service.http.request_log import request_id
+from certiset.service.http.state import Service
+
+_PIECE = 2**17
+_SECRET = (b"authorization", b"x-api-key", b"cookie")
+"""headers that have done what they are for"""
+
+
+class BatchForwarding:
+    """Stands behind the gate and the limit of bodies: what comes here is let in."""
+
+    def __init__(self, app: ASGIApp, access: AccessTable) -> None:
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self._is_batch(scope):
+            await self._app(scope, receive, send)
+            return
+        service: Service = scope["app"].state.service
+        if not service.batches.is_ready:
+            service.batches.wake()
+            await self._app(scope, receive, send)
+            return
+        try:
+            answer, descriptor = await _ask(service, scope, receive)
+        except BatchLostError as error:
+            await problem_of(error)(scope, receive, send)
+            return
+        except HTTPException as error:
+            headers = dict(error.headers or {})
+            await problem_response(error.status_code, str(error.detail), headers=headers)(scope, receive, send)
+            return
+        service.metrics.rows.inc(answer["rows"])
+        if answer["problem"] is not None:
+            scope["state"][PROBLEM] = answer["problem"]
+        # What the log and the metrics call it.
+        scope["route"] = SimpleNamespace(path=answer["route"])
+        await _send(answer, descriptor, send)
+
+    def _is_batch(self, scope: Scope) -> bool:
+        return (
+            scope["method"] == "POST"
+            and declared_length(scope) > ON_THE_SPOT
+            and self._access.of("POST", scope["path"]).in_batches
+        )
+
+
+async def _ask(service: Service, scope: Scope, receive: Receive) -> tuple[dict[str, Any], int | None]:
+    caller = scope["state"]["caller"]
+    asked = {
+        "path": scope["path"],
+        "query": scope["query_string"].decode("latin-1"),
+        "headers": [
+            [name.decode("latin-1"), value.decode("latin-1")] for name, value in scope["headers"] if name not in _SECRET
+        ],
+        "caller": {"key_id": caller.key_id, "tenant": caller.tenant, "scopes": sorted(caller.scopes)},
+        "request_id": request_id.get(),
+    }
+    body = await _kept(receive)
+    try:
+        return await service.batches.ask(asked, body)
+    finally:
+        os.close(body)
+
+
+async def _kept(receive: Receive) -> int:
+    """A file in memory with the body."""
+    descriptor = os.memfd_create("body", os.MFD_CLOEXEC)
+    try:
+        while True:
+            message: Message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            write_all(descriptor, message.get("body", b""))
+            if not message.get("more_body", False):
+                return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+async def _send(answer: dict[str, Any], descriptor: int | None, send: Send) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer["headers"]]
+    await send({"type": "http.response.start", "status": answer["status"], "headers": headers})
+    if descriptor is not None:
+        try:
+            size = os.fstat(descriptor).st_size
+            with mmap.mmap(descriptor, size, prot=mmap.PROT_READ) as content:
+                for start in range(0, size, _PIECE):
+                    piece = content[start : start + _PIECE]
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+        finally:
+            os.close(descriptor)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
