@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from json import dumps
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from safetensors.numpy import save_file
 from certiset.core import monitor_resources, resources
 from certiset.core.certificate import Certificate
 from certiset.core.resource_base import Resource
+from certiset.core.resources import FieldProblem
+from certiset.core.settings import Settings
 from certiset.service.client import ApiError, Client, ClientError, Dataset, Model, PredictionSet, Progress
+from certiset.service.http.access.requirements import outcomes_body
 from tests.core.fit.problems import QUICK, class_data, class_model, shifted_logits, toy_data
 from tests.service.server import Server
 from tests.worker.deployment import ENDLESS
@@ -261,6 +265,27 @@ def test_predictors_and_outcomes(client: Client, deployment: Server) -> None:
     assert list(counted.covered) == served.contains(y).tolist()
     assert client.outcomes.report(pairs[:7]).repeated == 7
     assert client.predictors.monitor(id).outcomes == before + 60
+
+
+def test_many_outcomes_are_sent_as_many_at_a_time_as_the_server_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, sent = Client("http://127.0.0.1:1", "key"), []
+
+    def ask(kind: Any, method: str, path: str, *, json: dict[str, Any]) -> Any:
+        sent.append(len(json["outcomes"]))
+        assert len(dumps(json)) <= outcomes_body(Settings())
+        if len(sent) == 3:
+            where = FieldProblem(where="outcomes.7.y", message="")
+            raise ApiError(resources.Problem(type="", title="", status=422, detail="", code="", errors=(where,)))
+        return kind(counted=len(json["outcomes"]), repeated=0, replayed=0, covered=())
+
+    monkeypatch.setattr(client._connection, "ask", ask)
+    assert client.outcomes.report([]).counted == 0
+    with pytest.raises(ApiError) as refused:
+        client.outcomes.report((k * 50 * "A", 0.123456789) for k in (1, 2, 3, 400) for _ in range(10_000))
+    assert refused.value.errors[0].where == f"outcomes.{sum(sent[:2]) + 7}.y"
+    sent.clear()
+    assert client.outcomes.report(("A" * 20, 1) for _ in range(15_000)).counted == 15_000
+    assert sent == [10_000, 5_000]
 
 
 def test_health(client: Client) -> None:
