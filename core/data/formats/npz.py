@@ -3,8 +3,10 @@
 import io
 import zipfile
 import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
@@ -23,17 +25,31 @@ _ENTRY = b"PK\x01\x02"
 """begins what a zip's directory says of a file in it"""
 _MOST_ENTRIES = 1000
 
+HeaderCheck: TypeAlias = Callable[[tuple[int, ...], "np.dtype[Any]"], None]
+"""refuses an array by what its header says, before its content is read"""
 
-def read_arrays(source: Path | bytes, names: list[str], limits: Limits) -> dict[str, NDArray[Any]]:
-    """The arrays of these names, of a file or its content."""
+
+def read_arrays(
+    source: Path | bytes,
+    names: list[str],
+    limits: Limits,
+    *,
+    optional: Mapping[str, HeaderCheck] = MappingProxyType({}),
+) -> dict[str, NDArray[Any]]:
+    """The arrays of these names, of a file or its content; all of them hold numbers.
+
+    Those that are ``optional`` hold what their own checks allow.
+    """
     # A directory of empty files takes many times its own size in memory. Files are read where memory is limited.
     if isinstance(source, bytes) and source.count(_ENTRY) > _MOST_ENTRIES:
         raise DataError(f"An .npz body may hold at most {_MOST_ENTRIES:,} arrays.")
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
-            entries = {name: _entry(archive, name) for name in names}
+            present = {entry.filename.removesuffix(".npy") for entry in archive.infolist()}
+            wanted = [*names, *(name for name in optional if name in present)]
+            entries = {name: _entry(archive, name) for name in wanted}
             limits.check_unpacked(sum(entry.file_size for entry in entries.values()))
-            return {name: _array(archive, entry, name, limits) for name, entry in entries.items()}
+            return {name: _array(archive, entry, name, limits, optional.get(name)) for name, entry in entries.items()}
     except DataError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
@@ -51,11 +67,16 @@ def _entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     return found[0]
 
 
-def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: Limits) -> NDArray[Any]:
+def _array(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: Limits, check: HeaderCheck | None
+) -> NDArray[Any]:
     shape, dtype = _described(archive, entry, name)
     if dtype.hasobject:
         raise DataError(f"The array {name} holds Python objects, which are never unpickled here.", field=name)
-    check_dtype(name, dtype, f"The array {name}")
+    if check is None:
+        check_dtype(name, dtype, f"The array {name}")
+    else:
+        check(shape, dtype)
     return _content(archive, entry, name, shape, dtype, limits)
 
 

@@ -315,3 +315,12 @@ def test_cases_are_named_and_truths_corrected(client: Client, deployment: Server
         client.predict_set(id, x[0], cases=["a", "b"])
     many = client.predict_set(id, np.zeros((1500, 2)), cases="one")
     assert len({row.member for row in many}) == 1
+    # Many rows go as .npz, and their cases with them.
+    numbers = np.arange(1500) % 3
+    by_number = client.predict_set(id, np.zeros((1500, 2)), cases=numbers)
+    by_text = client.predict_set(id, np.zeros((3, 2)), cases=["0", "1", "2"])
+    assert [row.member for row in by_number] == [by_text[number].member for number in numbers]
+    with pytest.raises(ApiError, match="case has 1 entries, and x has 1,500 rows"):
+        client.predict_set(id, np.zeros((1500, 2)), cases=["one"])
+    with pytest.raises(ApiError, match="1 to 200 characters"):
+        client.predict_set(id, np.zeros((1500, 2)), cases=["x" * 201] * 1500)
