@@ -4,6 +4,7 @@ Much of an environment is for libraries that we do not know (BLAS, CUDA, the loa
 all else is kept. A store elsewhere needs its credentials; nothing else does.
 """
 
+import os
 import re
 from collections.abc import Mapping
 
@@ -39,6 +40,18 @@ _STORES = (
     "OSS_",
 )
 """and those of stores for which fsspec has packages"""
+_FILES = {
+    "AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials",
+    "AWS_CONFIG_FILE": "~/.aws/config",
+    "AWS_WEB_IDENTITY_TOKEN_FILE": None,
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": None,
+    "AWS_CA_BUNDLE": None,
+    "GOOGLE_APPLICATION_CREDENTIALS": None,
+    "AZURE_FEDERATED_TOKEN_FILE": None,
+    "SSL_CERT_FILE": None,
+    "FSSPEC_CONFIG_DIR": "~/.config/fsspec",
+}
+"""variables that name a store's files, and where those are by default"""
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _SECRET = re.compile(
     r"PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL|APIKEY"
@@ -59,3 +72,11 @@ def fit_environment(environment: Mapping[str, str], *, store_elsewhere: bool) ->
         return not _SECRET.search(upper) and not _WITH_PASSWORD.search(value)
 
     return {name: value for name, value in environment.items() if kept(name, value)}
+
+
+def store_files(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Files from which a store elsewhere takes its credentials, if they are there."""
+    home = environment.get("HOME")
+    named = {name: environment.get(name) or (default if home else None) for name, default in _FILES.items()}
+    paths = [path.replace("~", home or "", 1) if path.startswith("~/") else path for path in named.values() if path]
+    return tuple(path for path in paths if os.path.exists(path))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from certiset.core.confinement import Confinement
-from certiset.core.fit_environment import fit_environment
+from certiset.core.fit_environment import fit_environment, store_files
 from certiset.core.sandbox import Process
 from certiset.core.store.artifacts import local_folder
 from certiset.worker.devices import Slot
@@ -80,9 +80,9 @@ class FittingProcess:
 
 
 def _confinement(folder: Path | None) -> Confinement:
-    """Artifacts, devices and, for a store elsewhere, the network: neither the signing key nor the database."""
+    """Artifacts, devices and, for a store elsewhere, the network and its credentials; no other key, and no database."""
     if folder is None:
-        return Confinement(devices=True, network=True)
+        return Confinement(devices=True, network=True, readable=store_files(os.environ))
     folder.mkdir(parents=True, exist_ok=True)
     return Confinement(devices=True, writable=(str(folder),))
 

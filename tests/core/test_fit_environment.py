@@ -1,8 +1,10 @@
 """A fitting process gets no secret that it can do without."""
 
+from pathlib import Path
+
 import pytest
 
-from certiset.core.fit_environment import fit_environment
+from certiset.core.fit_environment import fit_environment, store_files
 
 KEPT = {
     "PATH": "/usr/bin",
@@ -73,3 +75,16 @@ def test_addresses_with_a_password_are_left_out_whatever_they_are_called(store_e
     given = {"MAIN_URL": secret, "QUEUE": "redis://:hidden@queue:6379/0", "HTTPS_PROXY": "http://me:hidden@proxy:3128"}
     found = fit_environment(given, store_elsewhere=store_elsewhere)
     assert set(found) == ({"HTTPS_PROXY"} if store_elsewhere else set())
+
+
+def test_files_of_a_store_are_those_that_variables_name_or_the_usual_ones(tmp_path: Path) -> None:
+    usual, named = tmp_path / ".aws" / "credentials", tmp_path / "token"
+    usual.parent.mkdir()
+    for file in (usual, named):
+        file.touch()
+    home = {"HOME": str(tmp_path)}
+    assert store_files(home) == (str(usual),)
+    assert store_files({}) == ()
+    given = {**home, "AWS_WEB_IDENTITY_TOKEN_FILE": str(named), "AWS_SHARED_CREDENTIALS_FILE": "/nowhere"}
+    assert store_files(given) == (str(named),)
+    assert store_files({**home, "PGPASSFILE": str(named), "CERTISET_SECRET_FILE": str(named)}) == (str(usual),)
