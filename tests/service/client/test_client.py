@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 
 from certiset.core import monitor_resources, resources
 from certiset.core.certificate import Certificate
+from certiset.core.errors import DataError
 from certiset.core.resource_base import Resource
 from certiset.core.resources import FieldProblem
 from certiset.core.settings import Settings
@@ -106,6 +108,52 @@ def test_datasets(client: Client, file: Path, tmp_path: Path) -> None:
         client.datasets.upload(x=x)
     with pytest.raises(FileNotFoundError):
         client.datasets.upload(tmp_path / "nowhere.npz")
+
+
+def test_data_frames_keep_names_text_and_what_is_missing(client: Client) -> None:
+    columns = {"age": [30.5, None, 41.0], "patient": ["ann", None, "Zoë"], "file": ["u", "v", "w"], "dose": [1, 2, 3]}
+    for made in (
+        client.datasets.upload(pa.table({**columns, "effect": [0, 1, 0]}), target="effect"),
+        client.datasets.upload(x=pa.table(columns), y=[0, 1, 0], target="effect"),
+    ):
+        assert (made.rows, made.x_shape, made.y_kind, made.target) == (3, (2,), "labels", "effect")
+        found = {column.name: (column.kind, column.missing, column.distinct) for column in made.columns or ()}
+        assert found == {
+            "age": ("number", 1, 2),
+            "dose": ("number", 0, 3),
+            "patient": ("text", 1, 2),
+            "file": ("text", 0, 3),
+        }
+    again = client.datasets.upload(pa.table({**columns, "effect": [0, 1, 0]}), target="effect")
+    assert again.id == client.datasets.upload(pa.table({**columns, "effect": [0, 1, 0]}), target="effect").id
+    vectors = client.datasets.upload(pa.table({"a": [1.0, 2.0], "u": [0.1, 0.2], "v": [1.5, 2.5]}), target="u, v")
+    assert (vectors.x_shape, vectors.y_kind) == ((1,), "vectors")
+    for wrong, target, words in (
+        ({"a": [1.0], "b": [1.0]}, "c", "no column 'c' for the target"),
+        ({"a": [1.0], "b": ["u"]}, "b", "'b' holds text"),
+        ({"a": ["u"], "y": [1.0]}, "y", "no column of numbers"),
+        ({"a": [1.0], "x": ["u"], "y": [1.0]}, "y", "cannot be named 'x'"),
+    ):
+        with pytest.raises(DataError, match=words):
+            client.datasets.upload(pa.table(wrong), target=target)
+
+
+def test_columns_of_an_uploaded_frame_are_checked_by_name_at_predict(client: Client, inputs: Any) -> None:
+    x, y = class_data(400, 21)
+    frame = pa.table({"width": x[:, 0], "height": x[:, 1], "label": y})
+    dataset = client.datasets.upload(frame, target="label", name="named")
+    ended = client.calibrations.wait(client.calibrations.start(dataset.id, inputs[1].id, **QUICK).id)
+    assert ended.status == "succeeded", ended.error
+    id = str(ended.predictor_id)
+    plain = client.predict_set(id, x[:5], member=0)
+    turned = client.predict_set(id, pa.table({"height": x[:5, 1], "width": x[:5, 0]}), member=0)
+    assert [row.set for row in turned] == [row.set for row in plain]
+    for wrong, words in (
+        ({"width": x[:5, 0], "heigth": x[:5, 1]}, "does not know: 'heigth'"),
+        ({"width": x[:5, 0]}, "takes a column 'height', and the data have none"),
+    ):
+        with pytest.raises(DataError, match=words):
+            client.predict_set(id, pa.table(wrong), member=0)
 
 
 def test_lists_go_on_over_all_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
