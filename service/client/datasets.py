@@ -30,8 +30,8 @@ class Datasets:
     ) -> Dataset:
         """A file (.npz, .csv, .parquet or .json), a data frame, or x and y. The same content again is the same dataset.
 
-        Of a data frame (pandas, polars, pyarrow) that is given alone, the columns of the target are y. Given alone or as
-        x, it keeps the names of its columns, its text and what is missing in it.
+        Of a data frame (pandas, polars, pyarrow) that is given alone, the columns of the target are y. Given alone or
+        as x, it keeps the names of its columns, its text and what is missing in it.
         """
         if (path is None) == (x is None) or (x is None) != (y is None):
             raise TypeError("Give a path or a data frame, or both x and y.")
