@@ -54,8 +54,22 @@ export async function certificate(id, { say }) {
     element("div", { class: "two" },
       element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights"])),
       element("div", { class: "card" }, pairs("Size", efficiency, []),
-        pairs("Provenance", { ...provenance, issued_at: moment(content.issued_at), id: content.id,
+        dataTable(content), pairs("Provenance", { ...provenance, issued_at: moment(content.issued_at), id: content.id,
           predictor_id: content.predictor_id }, ["messages"]))));
+}
+
+/** What is known of the rows that were given; nothing of it is on certificates of format 1. */
+function dataTable({ data, names }) {
+  if (!data) return null;
+  const rows = [
+    ["data", names?.dataset], ["model", names?.model], ["rows", number(data.rows)],
+    ["rows with different inputs", data.distinct_rows === null ? null : number(data.distinct_rows)],
+    ["clusters", data.clusters === null ? null
+      : `${number(data.clusters)}${data.cluster_column ? ` (${data.cluster_column})` : ""}`],
+    ["order of the rows, p-value", data.order_p_value === null ? null : number(data.order_p_value)],
+    ["inputs", data.columns?.join(", ")],
+  ];
+  return table("Data", [["Name"], ["Value"]], rows.filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** What a certified mean of widths or volumes leaves out; a number of labels is never cut. */
