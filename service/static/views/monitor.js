@@ -44,7 +44,7 @@ function sizeNumbers(size) {
   return size ? [["certified mean size", number(size.promised)],
     [`mean size, at most ${number(size.cap)} each`, size.mean === null ? "–" : number(size.mean)],
     ["capital against the size", number(Math.exp(size.log_capital))],
-    ["contradicted at", number(Math.exp(size.log_threshold))]] : [];
+    ["size contradicted at", number(Math.exp(size.log_threshold))]] : [];
 }
 
 function sentence(state) {

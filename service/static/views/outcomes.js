@@ -24,8 +24,8 @@ function verdict(predictorId) {
   made.refresh = async () => {
     const state = await get(`/predictors/${predictorId}/monitor`);
     refill(made, statusBadge(state.status), element("span", {},
-      `${number(state.misses)} ${state.misses === 1 ? "miss" : "misses"} of ${number(state.outcomes)} ` +
-      `${state.outcomes === 1 ? "outcome" : "outcomes"} that count`), link(`#/predictors/${predictorId}/monitor`, "Monitor"));
+      `${number(state.misses)} ${state.misses === 1 ? "miss" : "misses"} of ${number(state.outcomes)} counted ` +
+      `${state.outcomes === 1 ? "outcome" : "outcomes"}`), link(`#/predictors/${predictorId}/monitor`, "Monitor"));
     return state;
   };
   return made;
@@ -91,7 +91,7 @@ const corrected = (done) => `Corrected: ${done.covered ? "covered" : "missed"}. 
 
 /** On the monitor's page: any outcome, by its prediction's id. */
 export function correctionForm(predictorId, changed) {
-  const id = element("input", { autocomplete: "off", spellcheck: "false", required: true, class: "id" });
+  const id = element("input", { autocomplete: "off", spellcheck: "false", required: true });
   const truth = element("input", { inputmode: "decimal", autocomplete: "off" });
   const boxes = {
     prediction_id: field("Prediction id", id, "whose outcome was reported, as the answer named it"),

@@ -70,18 +70,18 @@ def test_a_wrong_truth_is_corrected_where_it_was_reported(page: Page, served: di
     truth.fill(FAR)
     page.get_by_role("button", name="Report").click()
     expect(page.get_by_text("Missed. It was counted.")).to_be_visible()
-    expect(answer.get_by_text("1 miss of 1 outcome that count")).to_be_visible()
+    expect(answer.get_by_text("1 miss of 1 counted outcome")).to_be_visible()
     check(page, "truth-reported")
     truth.fill("0.12")
     page.get_by_role("button", name="Correct").click()
     expect(page.get_by_text("Corrected: covered. It counts.")).to_be_visible()
-    expect(answer.get_by_text("0 misses of 1 outcome that count")).to_be_visible()
+    expect(answer.get_by_text("0 misses of 1 counted outcome")).to_be_visible()
     page.get_by_role("button", name="Annul").click()
     expect(page.get_by_text("Annulled: it no longer counts.")).to_be_visible()
-    expect(answer.get_by_text("0 misses of 0 outcomes that count")).to_be_visible()
+    expect(answer.get_by_text("0 misses of 0 counted outcomes")).to_be_visible()
     expect(page.get_by_role("button", name="Annul")).to_be_disabled()
     page.get_by_role("button", name="Correct").click()
-    expect(answer.get_by_text("0 misses of 1 outcome that count")).to_be_visible()
+    expect(answer.get_by_text("0 misses of 1 counted outcome")).to_be_visible()
 
 
 def test_a_contradiction_that_rested_on_a_wrong_truth_is_withdrawn(
