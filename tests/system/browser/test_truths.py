@@ -131,8 +131,7 @@ def test_a_contradiction_that_rested_on_a_wrong_truth_is_withdrawn(
     expect(head).to_have_text("consistent")
 
 
-@pytest.mark.parametrize("width", [360, 1200])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 360), ("light", 1200)])
 def test_certificates_with_caveats_and_truths_look_well(
     browser: Browser, deployment: Deployment, served: dict[str, Any], scheme: str, width: int
 ) -> None:
