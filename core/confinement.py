@@ -105,11 +105,6 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: environment[name] for name in _KEPT if name in environment} | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment for our own code that talks to strangers: all but certiset's settings, some of them secrets."""
-    return {name: value for name, value in environment.items() if not name.startswith("CERTISET_")}
-
-
 def _leave_network() -> None:
     """Into a network namespace without interfaces, where the kernel allows it to everybody."""
     with contextlib.suppress(OSError, AttributeError):

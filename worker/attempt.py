@@ -52,7 +52,7 @@ class Attempt:
             if self._context.stopping.is_set():
                 self._release()
             else:
-                self._requeue(str(error))
+                self._requeue(str(error), process_died=True)
         except StoreError as error:
             # The lease has expired or soon will; the next sweep requeues the job.
             self._drop_process()
@@ -150,10 +150,10 @@ class Attempt:
         _log.warning("%s: %s", self.id, reason)
         self._end("failed", lambda work: work.leases.fail(self._claim, reason))
 
-    def _requeue(self, reason: str) -> None:
+    def _requeue(self, reason: str, *, process_died: bool = False) -> None:
         """Requeues the job for another attempt, unless this was the last one."""
         _log.warning("%s: %s", self.id, reason)
-        self._end("requeued", lambda work: work.leases.requeue(self._claim, reason))
+        self._end("requeued", lambda work: work.leases.requeue(self._claim, reason, process_died=process_died))
 
     def _release(self) -> None:
         if self._end("requeued at shutdown", lambda work: work.leases.release(self._claim)):

@@ -5,9 +5,11 @@ import json
 import os
 import queue
 import threading
+from pathlib import Path
 from typing import Any
 
-from certiset.core.confinement import Confinement, without_settings
+from certiset.core.confinement import Confinement
+from certiset.core.fit_environment import fit_environment, store_files
 from certiset.core.sandbox import Process
 from certiset.core.store.artifacts import local_folder
 from certiset.worker.devices import Slot
@@ -23,8 +25,9 @@ class ProcessEndedError(Exception):
 class FittingProcess:
     def __init__(self, slot: Slot, artifacts_url: str) -> None:
         self.jobs = 0
-        environment = {**without_settings(os.environ), **slot.environment}
-        self._process = Process(_RUNNER, _confinement(artifacts_url), environment=environment)
+        folder = local_folder(artifacts_url)
+        environment = {**fit_environment(os.environ, store_elsewhere=folder is None), **slot.environment}
+        self._process = Process(_RUNNER, _confinement(folder), environment=environment)
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -76,11 +79,10 @@ class FittingProcess:
         return ProcessEndedError(f"The fitting process {self._process.cause_of_death()}.")
 
 
-def _confinement(artifacts_url: str) -> Confinement:
-    """Artifacts, devices and, for a store elsewhere, the network: neither the signing key nor the database."""
-    folder = local_folder(artifacts_url)
+def _confinement(folder: Path | None) -> Confinement:
+    """Artifacts, devices and, for a store elsewhere, the network and its credentials; no other key, and no database."""
     if folder is None:
-        return Confinement(devices=True, network=True)
+        return Confinement(devices=True, network=True, readable=store_files(os.environ))
     folder.mkdir(parents=True, exist_ok=True)
     return Confinement(devices=True, writable=(str(folder),))
 

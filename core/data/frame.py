@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from certiset.core.errors import DataError
 
+COLUMN_NAMES = "column_names"
+"""the array of an .npz file that names the columns of x"""
 _ROWS_AT_ONCE = 65_536
 _SHOWN = 10
 

@@ -14,6 +14,7 @@ from certiset.core.store.text import printable
 
 ERASURE = "tenant.erase"
 """the action whose row lets the database delete a tenant's older rows"""
+PROCESS_DIED = "calibration.process_died"
 _PIECE = 500
 
 

@@ -7,7 +7,8 @@
 
 A claim writes a new lease token into ``lease_owner``; every later write names the token, and has no effect if it is
 gone. A worker that lost its lease, or whose message arrived twice, therefore changes nothing, however late it is.
-The same transaction notes in the audit log that a calibration succeeded or failed; who cancelled one is there already.
+The same transaction notes in the audit log that a calibration succeeded or failed, or that its process died; who
+cancelled one is there already.
 """
 
 import secrets
@@ -17,7 +18,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, case, cast, func, literal, select, update
 from sqlalchemy.orm import Session
 
-from certiset.core.store.audit import AuditLog
+from certiset.core.store.audit import PROCESS_DIED, AuditLog
 from certiset.core.store.clock import now
 from certiset.core.store.predictors import FitResult, Predictors
 from certiset.core.store.records import Calibration
@@ -126,9 +127,16 @@ class Leases:
             self._log("calibration.fail", claim.calibration.tenant, claim.calibration.id)
         return failed
 
-    def requeue(self, claim: Claim, reason: str) -> bool:
-        """The attempt failed: requeued after a pause, or failed for good if it was the last one."""
-        return self._requeue(self._ours(claim), printable(reason)) > 0
+    def requeue(self, claim: Claim, reason: str, *, process_died: bool = False) -> bool:
+        """The attempt failed: requeued after a pause, or failed for good if it was the last one.
+
+        That its process died is noted in the audit log, where metrics find it.
+        """
+        calibration = claim.calibration
+        requeued = self._requeue(self._ours(claim), printable(reason)) > 0
+        if requeued and process_died:
+            self._log(PROCESS_DIED, calibration.tenant, calibration.id, {"attempt": calibration.attempts})
+        return requeued
 
     def release(self, claim: Claim) -> bool:
         """The worker shuts down: requeued at once, or cancelled if requested; the attempt does not count."""

@@ -7,8 +7,9 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from certiset.core.resources import FINISHED
+from certiset.core.store.audit import PROCESS_DIED
 from certiset.core.store.clock import now
-from certiset.core.store.records import Calibration, Monitor
+from certiset.core.store.records import AuditRecord, Calibration, Monitor
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Statistics:
             FitDurations(status, int(count), float(total), tuple(int(number) for number in numbers))
             for status, count, total, *numbers in self._session.execute(chosen)
         ]
+
+    def fit_deaths(self, seconds: float) -> int:
+        """Fitting processes that died in the last so many seconds."""
+        recent = (AuditRecord.at >= now() - seconds) & (AuditRecord.action == PROCESS_DIED)
+        return self._session.scalar(select(func.count()).select_from(AuditRecord).where(recent)) or 0
 
     def contradicted(self, limit: int) -> list[tuple[str, str]]:
         """(tenant, predictor) of contradicted certificates, the newest first."""

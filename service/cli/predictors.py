@@ -1,9 +1,10 @@
-"""``certiset predictors``: lists, shows, downloads and deletes what is served."""
+"""``certiset predictors``: lists, shows, downloads, watches and deletes what is served."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
+from certiset.core.certificate.rounding import at_most, risk
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View, print_json
@@ -13,6 +14,7 @@ _EXAMPLES = f"""examples:
   certiset predictors list
   certiset predictors show pred-1f0c...
   certiset predictors download pred-1f0c... -o predictor.safetensors
+  certiset predictors monitor pred-1f0c...
   certiset predictors delete pred-1f0c...
 
 {EXIT_CODES}
@@ -32,6 +34,8 @@ def register(subparsers: Any) -> None:
     download = add_action(actions, "download", "write its members' file, for 'certiset audit'", _download)
     download.add_argument("id", metavar="ID", help="its id")
     download.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
+    monitor = add_action(actions, "monitor", "whether the outcomes that were reported contradict it", _monitor)
+    monitor.add_argument("id", metavar="ID", help="its id")
     add_delete(
         actions,
         "stop serving it and delete its members; its certificate remains, marked as withdrawn",
@@ -48,6 +52,23 @@ def _download(options: argparse.Namespace, client: Client) -> int:
         print_json({"id": options.id, "file": str(options.output), "bytes": options.output.stat().st_size})
     else:
         print(f"The file of {options.id} is in {options.output}.")
+    return 0
+
+
+def _monitor(options: argparse.Namespace, client: Client) -> int:
+    found = client.predictors.monitor(options.id)
+    if options.json:
+        print_json(found.model_dump())
+        return 0
+    by = f" by {' and '.join(found.contradicted_by)}" if found.contradicted_by else ""
+    print(f"{found.certificate_id}  {found.status}{by}: {found.misses:,} misses of {found.outcomes:,} outcomes")
+    print(f"at most {risk(found.promised_miscoverage)} misses promised")
+    print(f"{found.issued:,} sets issued, {found.reported:,} outcomes reported")
+    if found.size is not None and found.size.mean is not None:
+        promised, cap = at_most(found.size.promised), f"{found.size.cap:.4g}"
+        print(f"mean size {found.size.mean:.4g}, at most {promised} promised (sizes above {cap} count as {cap})")
+    for caveat in found.caveats:
+        print(f"Caveat: {caveat}")
     return 0
 
 

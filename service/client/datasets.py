@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from certiset.core.data.frame import names_of
 from certiset.core.resources import Dataset
 from certiset.service.client.connection import Connection, part
+from certiset.service.client.frame_files import frame_file
 
 
 class Datasets:
@@ -19,17 +21,25 @@ class Datasets:
 
     def upload(
         self,
-        path: str | os.PathLike[str] | None = None,
+        path: str | os.PathLike[str] | Any = None,
         *,
         x: ArrayLike | None = None,
         y: ArrayLike | None = None,
         name: str = "",
         target: str = "y",
     ) -> Dataset:
-        """A file (.npz, .csv, .parquet or .json), or the arrays x and y. The same content again is the same dataset."""
+        """A file (.npz, .csv, .parquet or .json), a data frame, or x and y. The same content again is the same dataset.
+
+        Of a data frame (pandas, polars, pyarrow) that is given alone, the columns of the target are y. Given alone or
+        as x, it keeps the names of its columns, its text and what is missing in it.
+        """
         if (path is None) == (x is None) or (x is None) != (y is None):
-            raise TypeError("Give a path, or both x and y.")
+            raise TypeError("Give a path or a data frame, or both x and y.")
         fields = {"name": name, "target": target}
+        table = path if x is None else x
+        if names_of(table) is not None:
+            content = frame_file(table, y, target)
+            return self._send(lambda: (f"{name or 'frame'}.npz", content), fields)
         if path is None:
             # Bytes that depend on nothing but the arrays: NumPy writes no time into its files.
             stream = io.BytesIO()

@@ -1,14 +1,21 @@
 """What came true."""
 
-from collections.abc import Iterable, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from certiset.core.monitor_resources import OutcomesCounted, OutcomeState
+from certiset.core.resources import FieldProblem
 from certiset.service.client.connection import Connection, part
+from certiset.service.client.errors import ApiError
 
 _PIECE = 10_000
+_PIECE_BYTES = 900_000
+"""servers take a megabyte at a time"""
+_PLACE = re.compile(r"outcomes\.(\d+)\.")
 
 
 class Outcomes:
@@ -16,9 +23,12 @@ class Outcomes:
         self._connection = connection
 
     def report(self, outcomes: Iterable[tuple[str, Any]]) -> OutcomesCounted:
-        """Pairs of a prediction's id and the truth: a label, a number or a vector. Each counts once, however often."""
+        """Pairs of a prediction's id and the truth: a label, a number or a vector. Each counts once, however often.
+
+        Many are sent in several requests; where one is refused, those before it are counted.
+        """
         given = [{"prediction_id": id, "y": np.asarray(y, dtype=np.float64).tolist()} for id, y in outcomes]
-        parts = [self._send(given[start : start + _PIECE]) for start in range(0, len(given), _PIECE)]
+        parts = [self._send(given[start:end], start) for start, end in _pieces(given)]
         return OutcomesCounted(
             counted=sum(part.counted for part in parts),
             repeated=sum(part.repeated for part in parts),
@@ -35,5 +45,28 @@ class Outcomes:
         """No truth at all for it, because the one that was reported was wrong; the verdict is reconsidered."""
         self._connection.send("DELETE", f"/outcomes/{part(prediction_id)}", again=False)
 
-    def _send(self, outcomes: Sequence[dict[str, Any]]) -> OutcomesCounted:
-        return self._connection.ask(OutcomesCounted, "POST", "/outcomes", json={"outcomes": outcomes})
+    def _send(self, outcomes: Sequence[dict[str, Any]], start: int) -> OutcomesCounted:
+        try:
+            return self._connection.ask(OutcomesCounted, "POST", "/outcomes", json={"outcomes": outcomes})
+        except ApiError as error:
+            error.errors = tuple(_counted_from(start, one) for one in error.errors)
+            raise
+
+
+def _pieces(outcomes: Sequence[dict[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Where each request begins and ends: ids differ in length by what is in their sets."""
+    start, size = 0, 0
+    for place, outcome in enumerate(outcomes):
+        length = len(json.dumps(outcome)) + 2
+        if place > start and (place - start == _PIECE or size + length > _PIECE_BYTES):
+            yield start, place
+            start, size = place, 0
+        size += length
+    if outcomes:
+        yield start, len(outcomes)
+
+
+def _counted_from(start: int, problem: FieldProblem) -> FieldProblem:
+    """The place in the whole report, not in the request."""
+    where = _PLACE.sub(lambda found: f"outcomes.{int(found[1]) + start}.", problem.where, count=1)
+    return problem.model_copy(update={"where": where})

@@ -19,5 +19,5 @@ def capital_figure(path: Sequence[tuple[int, float]], log_threshold: float) -> s
         "Capital against the certificate", words, "outcomes reported", "capital, powers of ten", (0, counts[-1]), bounds
     )
     plot.line(counts, tens, BLUE, "capital")
-    plot.level(threshold, "contradicted from here on", ORANGE)
+    plot.level(threshold, "contradicted from here on", ORANGE, named_left=True)
     return plot.svg()

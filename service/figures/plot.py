@@ -73,12 +73,13 @@ class Plot:
                 f'height="{max(base - top, 0):.1f}" fill="{colour}"/>'
             )
 
-    def level(self, y: float, label: str, colour: str = GREY) -> None:
-        """A horizontal line with its name."""
+    def level(self, y: float, label: str, colour: str = GREY, *, named_left: bool = False) -> None:
+        """A horizontal line with its name, on the right unless what is drawn runs through it there."""
         at, right = self._y(y), self.width - _RIGHT
+        beside, anchor = (_LEFT + 4, "start") if named_left else (right - 4, "end")
         self._marks.append(
             f'<line x1="{_LEFT}" x2="{right}" y1="{at:.1f}" y2="{at:.1f}" stroke="{colour}" stroke-dasharray="5 4"/>'
-            f'<text x="{right - 4}" y="{at - 5:.1f}" text-anchor="end" fill="currentColor">{escape(label)}</text>'
+            f'<text x="{beside}" y="{at - 5:.1f}" text-anchor="{anchor}" fill="currentColor">{escape(label)}</text>'
         )
 
     def place(self, x: float, label: str, colour: str = GREY) -> None:

@@ -13,6 +13,7 @@ from certiset.core.store.records import STATUSES
 from certiset.core.store.store import Transaction
 
 _FIT_BUCKETS = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0)
+_HOUR = 3600.0
 _MOST_LABELS = 100
 """tenants, or predictors, that have a line of their own"""
 _COUNTED_SECONDS = 60.0
@@ -57,6 +58,8 @@ class StoreMetrics(Collector):
             buckets = [(str(bound), float(number)) for bound, number in zip(_FIT_BUCKETS, fit.within, strict=True)]
             fits.add_metric([fit.status], [*buckets, ("+Inf", float(fit.count))], fit.seconds)
         yield fits
+        name, text = "certiset_fit_deaths_last_hour", "Fitting processes that died in the last hour."
+        yield GaugeMetricFamily(name, text, value=work.statistics.fit_deaths(_HOUR))
 
     def _certificates(self, work: Transaction) -> Iterator[Metric]:
         name, text = "certiset_contradicted_certificates", "Certificates that outcomes contradict."

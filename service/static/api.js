@@ -48,6 +48,10 @@ export async function post(path, body, method = "POST") {
   return (await send(path, options)).json();
 }
 
+export async function remove(path) {
+  await send(path, { method: "DELETE" });
+}
+
 /** All items of a list, page by page, up to a few hundred. */
 export async function list(path, most = 200) {
   const items = [];

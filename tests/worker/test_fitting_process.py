@@ -102,7 +102,9 @@ def test_native_code_that_took_it_over_finds_neither_the_signing_key_nor_a_setti
     (code / "intruder.py").write_text(INTRUDER)
     monkeypatch.setenv("PYTHONPATH", str(code), prepend=os.pathsep)
     monkeypatch.setenv("TO_READ", ":".join(map(str, files.values())))
-    for name in ("CERTISET_DATABASE_URL", "CERTISET_BROKER_URL", "CERTISET_API_KEYS", "CERTISET_SECRET_FILE"):
+    secrets = {"CERTISET_DATABASE_URL", "CERTISET_BROKER_URL", "CERTISET_API_KEYS", "CERTISET_SECRET_FILE"}
+    secrets |= {"PGPASSWORD", "PGPASSFILE", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"}
+    for name in secrets:
         monkeypatch.setenv(name, "a secret")
     monkeypatch.setattr("certiset.worker.fitting_process._RUNNER", "intruder")
     process = FittingProcess(SLOT, str(home / "artifacts"))
@@ -114,7 +116,33 @@ def test_native_code_that_took_it_over_finds_neither_the_signing_key_nor_a_setti
     told = {name: found["read"][str(file)] for name, file in files.items()}
     assert told.pop("artifacts/aa/data") == "content"
     assert set(told.values()) == {"PermissionError"}
-    assert [name for name in found["environment"] if name.startswith("CERTISET_")] == []
+    assert "PATH" in found["environment"]
+    assert secrets & set(found["environment"]) == set()
+
+
+@pytest.mark.skipif(landlock.version() < 1, reason="this kernel has no Landlock")
+def test_for_a_store_elsewhere_it_reads_the_credentials_and_nothing_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets, code = tmp_path / "secrets", tmp_path / "code"
+    files = {name: secrets / name for name in ("s3_credentials", "signing.pem")}
+    for folder in (secrets, code):
+        folder.mkdir()
+    for file in files.values():
+        file.write_text("content")
+    (code / "intruder.py").write_text(INTRUDER)
+    monkeypatch.setenv("PYTHONPATH", str(code), prepend=os.pathsep)
+    monkeypatch.setenv("TO_READ", ":".join(map(str, files.values())))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(files["s3_credentials"]))
+    monkeypatch.setattr("certiset.worker.fitting_process._RUNNER", "intruder")
+    process = FittingProcess(SLOT, ARTIFACTS)
+    try:
+        found = process.answer(wait=60)
+    finally:
+        process.kill()
+    assert found is not None
+    assert list(found["read"].values()) == ["content", "PermissionError"]
+    assert "AWS_SHARED_CREDENTIALS_FILE" in found["environment"]
 
 
 def test_each_device_has_one_process_until_it_has_done_its_jobs() -> None:

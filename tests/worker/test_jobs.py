@@ -152,6 +152,9 @@ def test_a_job_that_always_crashes_fails_after_three_attempts_with_a_reason(runn
         ended = running.wait(calibration)
     assert (ended.status, ended.attempts) == ("failed", 3)
     assert ended.error == ("The fitting process was killed, most likely because memory ran out. It was tried 3 times.")
+    with running.store.reading() as work:
+        died = work.audit.list(AuditFilter(object_id=ended.id, action="calibration.process_died")).items
+    assert [entry.details for entry in died] == [{"attempt": 3}, {"attempt": 2}, {"attempt": 1}]
     assert worker.poll() is None
     assert running.wait(running.submit(seed=15)).status == "succeeded"
 

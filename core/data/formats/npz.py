@@ -3,8 +3,11 @@
 import io
 import zipfile
 import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 
 from certiset.core.data.arrays import check_dtype
 from certiset.core.data.formats.base import FileFormat
-from certiset.core.data.frame import Column, Frame, as_column
+from certiset.core.data.frame import COLUMN_NAMES, Column, Frame, TextColumn, as_column
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError
 
@@ -23,17 +26,31 @@ _ENTRY = b"PK\x01\x02"
 """begins what a zip's directory says of a file in it"""
 _MOST_ENTRIES = 1000
 
+HeaderCheck: TypeAlias = Callable[[tuple[int, ...], "np.dtype[Any]"], None]
+"""refuses an array by what its header says, before its content is read"""
 
-def read_arrays(source: Path | bytes, names: list[str], limits: Limits) -> dict[str, NDArray[Any]]:
-    """The arrays of these names, of a file or its content."""
+
+def read_arrays(
+    source: Path | bytes,
+    names: list[str],
+    limits: Limits,
+    *,
+    optional: Mapping[str, HeaderCheck] = MappingProxyType({}),
+) -> dict[str, NDArray[Any]]:
+    """The arrays of these names, of a file or its content; all of them hold numbers.
+
+    Those that are ``optional`` hold what their own checks allow.
+    """
     # A directory of empty files takes many times its own size in memory. Files are read where memory is limited.
     if isinstance(source, bytes) and source.count(_ENTRY) > _MOST_ENTRIES:
         raise DataError(f"An .npz body may hold at most {_MOST_ENTRIES:,} arrays.")
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
-            entries = {name: _entry(archive, name) for name in names}
+            present = {entry.filename.removesuffix(".npy") for entry in archive.infolist()}
+            wanted = [*names, *(name for name in optional if name in present)]
+            entries = {name: _entry(archive, name) for name in wanted}
             limits.check_unpacked(sum(entry.file_size for entry in entries.values()))
-            return {name: _array(archive, entry, name, limits) for name, entry in entries.items()}
+            return {name: _array(archive, entry, name, limits, optional.get(name)) for name, entry in entries.items()}
     except DataError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
@@ -51,11 +68,16 @@ def _entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     return found[0]
 
 
-def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: Limits) -> NDArray[Any]:
+def _array(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, limits: Limits, check: HeaderCheck | None
+) -> NDArray[Any]:
     shape, dtype = _described(archive, entry, name)
     if dtype.hasobject:
         raise DataError(f"The array {name} holds Python objects, which are never unpickled here.", field=name)
-    check_dtype(name, dtype, f"The array {name}")
+    if check is None:
+        check_dtype(name, dtype, f"The array {name}")
+    else:
+        check(shape, dtype)
     return _content(archive, entry, name, shape, dtype, limits)
 
 
@@ -105,7 +127,10 @@ def _further(file: Path, taken: set[str], rows: int, limits: Limits) -> dict[str
             except DataError:
                 continue
             if shape == (rows,) and dtype.kind in "biufU":
-                found[name] = as_column(_content(archive, entry, name, shape, dtype, limits))
+                array = _content(archive, entry, name, shape, dtype, limits)
+                # As in other formats, a text that is empty is missing.
+                texts = [cell or None for cell in _as_texts(array, name)] if dtype.kind == "U" else None
+                found[name] = as_column(array) if texts is None else TextColumn.of(texts)
     return found
 
 
@@ -114,22 +139,49 @@ def _first(error: Exception) -> str:
 
 
 def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
-    names = ["x"] if target is None else ["x", target]
+    wanted = ["x"] if target is None else ["x", target]
+    optional = {} if target == COLUMN_NAMES else {COLUMN_NAMES: _check_names}
     try:
-        arrays = read_arrays(file, names, limits)
+        arrays = read_arrays(file, wanted, limits, optional=optional)
     except DataError as error:
         if error.field == target:
             error.field = "target"
         raise
-    x = arrays["x"]
-    further = _further(file, set(names), len(x), limits) if x.ndim else {}
-    return Frame(x, None, further), arrays[target] if target is not None else None
+    x, y = arrays["x"], arrays[target] if target is not None else None
+    further = _further(file, {*wanted, COLUMN_NAMES}, len(x), limits) if x.ndim else {}
+    named = arrays.get(COLUMN_NAMES) if optional else None
+    return Frame(x, None if named is None else _names(named, x, further), further), y
+
+
+def _check_names(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
+    if dtype.kind != "U" or len(shape) != 1:
+        raise DataError(f"The array {COLUMN_NAMES} must hold one text for each column of x.")
+
+
+def _names(named: NDArray[Any], x: NDArray[Any], further: Mapping[str, Column]) -> list[str]:
+    if x.ndim != 2 or len(named) != x.shape[1]:
+        raise DataError(f"The array {COLUMN_NAMES} names {len(named)} columns, and x has the shape {x.shape}.")
+    names = _as_texts(named, COLUMN_NAMES)
+    twice = next((name for name, count in Counter([*names, *further]).items() if count > 1), None)
+    if twice is not None:
+        raise DataError(f"Two columns are named {twice!r}.")
+    return names
+
+
+def _as_texts(array: NDArray[Any], name: str) -> list[str]:
+    try:
+        found: list[str] = array.tolist()
+    except (ValueError, SystemError):
+        # NumPy's letters may be no letters of Unicode.
+        raise DataError(f"The array {name} holds what is no text.") from None
+    return found
 
 
 NPZ = FileFormat(
     name=".npz",
     suffixes=(".npz",),
-    summary="the arrays x and y, as numpy.savez writes them, and further ones with one entry for each row",
+    summary="the arrays x and y, as numpy.savez writes them, and further ones with one entry for each row; an array "
+    "column_names names the columns of x",
     read=_read,
     reserves_x=True,
 )

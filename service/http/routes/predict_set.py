@@ -8,8 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 
-from certiset.core.data.formats.npz import read_arrays
-from certiset.core.data.limits import Limits
 from certiset.core.errors import OptionError
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.access.keys import Caller
@@ -18,13 +16,13 @@ from certiset.service.http.bodies import read_body
 from certiset.service.http.json_bodies import parse_json
 from certiset.service.http.long_answers import LongResponse
 from certiset.service.http.openapi import DESCRIPTION
+from certiset.service.http.prediction_arrays import read_npz
 from certiset.service.http.prediction_requests import (
     CASES,
     LONGEST_X,
     MOST_MEMBERS,
     NUMBERS,
     PredictRequest,
-    SetQuery,
     read_json,
     read_query,
 )
@@ -138,7 +136,10 @@ async def predict_many(
         str | None, Query(min_length=1, max_length=LONGEST_CASE, description=f"for a body of .npz: {CASES}")
     ] = None,
 ) -> Response:
-    """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so."""
+    """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so.
+
+    Beside x an .npz body may have the array case: texts, UTF-8 bytes or whole numbers, one for each row.
+    """
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and kind not in _NPZ_TYPES:
         raise ProblemError(415, f"The body must be application/json or {NPZ}, not {kind or 'of unknown kind'}.")
@@ -149,21 +150,19 @@ async def predict_many(
             folder = service.settings.scratch
             asked = await parse_json(body, read_json, ["x"], sets=sets, tenant=tenant, folder=folder)
     else:
-        asked = await sets.in_thread(tenant, _read_npz, body, predictor, service.settings.max_predict_bytes)
+        asked = await sets.in_thread(
+            tenant, read_npz, body, predictor, service.settings.max_predict_bytes, sets.max_rows
+        )
+        if case is not None and asked.cases is not None:
+            raise OptionError("case is given twice, in the address and as an array.", field="case")
     chosen = member if asked.member is None else asked.member
     cases = case if asked.cases is None else asked.cases
-    served = await sets.serve(tenant, asked.predictor, asked.x, chosen, cases=cases)
+    field = "cases" if kind == "application/json" else "case"
+    served = await sets.serve(tenant, asked.predictor, asked.x, chosen, cases=cases, cases_field=field)
     if _wants_npz(request):
         return LongResponse([await sets.in_thread(tenant, _npz, served)], headers=_headers(served), media_type=NPZ)
     answer = await sets.in_slices(tenant, _many(served)) if served.is_large else [*_many(served)]
     return LongResponse(answer, headers=_headers(served), media_type="application/json")
-
-
-def _read_npz(body: bytes, predictor: str | None, unpacked_bytes: int) -> SetQuery:
-    if predictor is None:
-        raise OptionError("With an .npz body, name the predictor as ?predictor=ID.", field="predictor")
-    x = read_arrays(body, ["x"], Limits(unpacked_bytes=unpacked_bytes))["x"]
-    return SetQuery(predictor, x, None)
 
 
 def _wants_npz(request: Request) -> bool:

@@ -6,6 +6,7 @@ import {
 } from "/static/dom.js";
 
 const MANY = 12;
+const TINY = 0.0001;
 
 export async function certificate(id, { say }) {
   const [text, checked, key] = await Promise.all([
@@ -52,10 +53,24 @@ export async function certificate(id, { say }) {
       audit(id, text, checked, key, say)),
     element("div", { class: "card" }, choices(coverage), memberTable(members, efficiency)),
     element("div", { class: "two" },
-      element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights"])),
+      element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights"]),
+        dataTable(content)),
       element("div", { class: "card" }, pairs("Size", efficiency, []),
         pairs("Provenance", { ...provenance, issued_at: moment(content.issued_at), id: content.id,
           predictor_id: content.predictor_id }, ["messages"]))));
+}
+
+/** What is known of the rows that were given; nothing of it is on certificates of format 1. */
+function dataTable({ data, names }) {
+  if (!data) return null;
+  const rows = [
+    ["data", names?.dataset], ["model", names?.model], ["rows", number(data.rows)],
+    ["rows with different inputs", number(data.distinct_rows)],
+    ["clusters", `${number(data.clusters)}${data.cluster_column ? ` (${data.cluster_column})` : ""}`],
+    ["order of the rows, p-value", data.order_p_value < TINY ? `below ${TINY}` : number(data.order_p_value)],
+    ["inputs", data.columns?.join(", ")],
+  ];
+  return table("Data", [["Name"], ["Value"]], rows.filter(([, value]) => (value ?? "–") !== "–"));
 }
 
 /** What a certified mean of widths or volumes leaves out; a number of labels is never cut. */
@@ -126,6 +141,10 @@ function pairs(caption, content, without) {
 function show(value) {
   if (value === null || value === undefined) return "–";
   if (typeof value === "number") return number(value, 6);
-  if (typeof value === "object") return element("code", {}, JSON.stringify(value));
+  if (typeof value === "object") {
+    const parts = Object.entries(value);
+    return parts.some(([, one]) => one !== null && typeof one === "object") ? element("code", {}, JSON.stringify(value))
+      : parts.map(([name, one]) => `${name.replaceAll("_", " ")} ${number(one, 6)}`).join(", ");
+  }
   return typeof value === "string" && value.length > 24 ? idText(value) : String(value);
 }

@@ -1,6 +1,7 @@
 /* How often served sets missed the truth, and whether that contradicts the certificate. */
 import { get } from "/static/api.js";
 import { atLeast, element, every, figure, link, moment, number, numbers, percent, refill, statusBadge } from "/static/dom.js";
+import { correctionForm } from "/static/views/outcomes.js";
 
 export async function monitor(id, { signal, say }) {
   const about = await get(`/predictors/${id}`);
@@ -30,10 +31,12 @@ export async function monitor(id, { signal, say }) {
       "An outcome counts once a case."));
   }
 
+  const reload = () => Promise.all([refresh(), drawing.refresh()]);
   await refresh();
-  every(signal, 5000, say, () => Promise.all([refresh(), drawing.refresh()]));
+  every(signal, 5000, say, reload);
   return element("section", {}, element("h1", {}, `Monitor of ${about.name || about.id}`), head,
-    element("div", { class: "card" }, element("h2", {}, "Capital of a bet against the certificate"), drawing));
+    element("div", { class: "card" }, element("h2", {}, "Capital of a bet against the certificate"), drawing),
+    correctionForm(id, reload));
 }
 
 /** Sizes of the sets whose outcome counts, against the certified mean. */
@@ -41,14 +44,14 @@ function sizeNumbers(size) {
   return size ? [["certified mean size", number(size.promised)],
     [`mean size, at most ${number(size.cap)} each`, size.mean === null ? "–" : number(size.mean)],
     ["capital against the size", number(Math.exp(size.log_capital))],
-    ["contradicted at", number(Math.exp(size.log_threshold))]] : [];
+    ["size contradicted at", number(Math.exp(size.log_threshold))]] : [];
 }
 
 function sentence(state) {
   if (state.status === "contradicted") {
     const what = state.contradicted_by.includes("coverage") ? "Outcomes have" : "Sizes of sets have";
     return `${what} contradicted the certificate since ${moment(state.contradicted_at)}: the data have changed, or an ` +
-      "assumption does not hold. Recalibrate on new data. A truth that was wrong can be corrected: PATCH or DELETE /outcomes/ID.";
+      "assumption does not hold. Recalibrate on new data. A truth that was wrong can be corrected below.";
   }
   return state.outcomes ? "The outcomes so far are consistent with the certificate."
     : "No outcome has been reported yet: POST /outcomes, or report one on the predictor's page.";

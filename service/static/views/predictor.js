@@ -3,6 +3,7 @@ import { get, post } from "/static/api.js";
 import {
   atLeast, badge, choice, element, field, figureOrReason, idText, link, number, numbers, statusBadge, unbroken,
 } from "/static/dom.js";
+import { truthForm } from "/static/views/outcomes.js";
 
 const SAMPLES = 12;
 
@@ -18,6 +19,8 @@ export async function predictor(id, { say, again }) {
     ...certificate.members.map((one) => [String(one.member), `member ${one.member}`])], "");
   const answer = element("div", { id: "answer", role: "status", "aria-live": "polite" });
   const box = field("Input", input, `${number(width)} ${width === 1 ? "number" : "comma-separated numbers"}`);
+  const status = element("span", {}, statusBadge(about.certificate_status));
+  const judged = (state) => status.replaceChildren(statusBadge(state.status));
   let picked = null;
   let sample = null;
 
@@ -32,7 +35,7 @@ export async function predictor(id, { say, again }) {
         : (await post("/predict_set", { predictor: id, x: [x.split(",").map(Number)],
           member: member.value ? Number(member.value) : null })).predictions[0];
       answer.replaceChildren(shown(found, classes), input.value === sample ? element("p", { class: "small soft" },
-        "This row is part of the calibration data, so its truth is no evidence about the certificate.") : truth(found, about.task));
+        "This row is part of the calibration data, so its truth is no evidence about the certificate.") : truthForm(found, about.task, judged));
     } catch (error) {
       box.wrong(error.message);
       answer.replaceChildren();
@@ -62,7 +65,7 @@ export async function predictor(id, { say, again }) {
     await figureOrReason(`/predictors/${id}/figures/${name}`));
   return element("section", {},
     element("h1", {}, about.name || about.id),
-    element("div", { class: "card" }, element("p", { class: "row" }, statusBadge(about.certificate_status),
+    element("div", { class: "card" }, element("p", { class: "row" }, status,
       link(`#/certificates/${about.certificate_id}`, "Certificate"), link(`#/predictors/${id}/monitor`, "Monitor"),
       link(`#/calibrations/${about.calibration_id}`, "Fit"), idText(about.id)),
     element("p", {}, unbroken(certificate.statement))),
@@ -159,31 +162,4 @@ function words(set) {
   if ("lower" in set && "upper" in set) return `from ${value(set.lower)} to ${value(set.upper)}`;
   return [set.kind, ...Object.entries(set).filter(([name]) => !SAID_ELSEWHERE.includes(name))
     .map(([name, one]) => `${name} ${value(one)}`)].join(", ");
-}
-
-/** The truth, once it is known, feeds the monitor. */
-function truth(found, task) {
-  const input = element("input", { inputmode: "decimal", required: true });
-  const box = field("The truth, once you know it", input, `${task === "classification" ? "a label" : "a number, or several"}; it counts once a case`);
-  const said = element("p", { role: "status" });
-  const submit = async (event) => {
-    event.preventDefault();
-    const values = input.value.split(/[\s,]+/).filter(Boolean).map(Number);
-    if (!values.length || values.some(Number.isNaN)) {
-      box.wrong("The truth must be a number, or several, comma-separated.");
-      return;
-    }
-    try {
-      const done = await post("/outcomes", { prediction_id: found.prediction_id,
-        y: values.length === 1 ? values[0] : values });
-      const effect = done.counted ? "It was counted." : done.repeated ? "This case was already counted."
-        : "Replayed members do not count.";
-      said.textContent = `${done.covered[0] ? "Covered." : "Missed."} ${effect}`;
-      box.wrong("");
-    } catch (error) {
-      box.wrong(error.message);
-    }
-  };
-  return element("form", { class: "row", onsubmit: submit }, box,
-    element("button", { class: "plain" }, "Report"), said);
 }

@@ -36,10 +36,19 @@ def as_parquet() -> bytes:
     return stream.getvalue()
 
 
+def as_npz() -> bytes:
+    stream = io.BytesIO()
+    x = np.array([[row["age"], row["dose"]] for row in ROWS], dtype=np.float64)
+    patients = np.array([row["patient"] or "" for row in ROWS])
+    np.savez(stream, x=x, y=[row["y"] for row in ROWS], column_names=["age", "dose"], patient=patients)
+    return stream.getvalue()
+
+
 TABLES: dict[str, Callable[[], bytes]] = {
     ".csv": as_csv,
     ".json": lambda: json.dumps(ROWS).encode(),
     ".parquet": as_parquet,
+    ".npz": as_npz,
 }
 
 
@@ -104,6 +113,27 @@ def test_npz_and_json_arrays_have_further_columns_of_one_entry_a_row(tmp_path: P
     file.write_text(json.dumps({"x": x.tolist(), "y": y.tolist(), **more}))
     assert set(read(file).further) == {"patient", "time"}
     assert set(DatasetArrays.from_bytes(read(file).to_bytes()).further) == {"patient", "time"}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"column_names": ["a"]}, r"names 1 columns, and x has the shape \(3, 2\)"),
+        ({"column_names": ["a", "a"]}, "Two columns are named 'a'"),
+        ({"column_names": ["a", "b"], "b": ["u", "v", "w"]}, "Two columns are named 'b'"),
+        ({"column_names": [1, 2]}, "must hold one text for each column"),
+        ({"column_names": [["a", "b"]]}, "must hold one text for each column"),
+        ({"column_names": ["a", "b"], "x": np.zeros((3, 2, 1))}, "names 2 columns, and x has the shape"),
+        ({"column_names": np.array([97, 0x110000], dtype=np.uint32).view("U1")}, "no text"),
+        ({"patient": np.array([97, 98, 0x110000], dtype=np.uint32).view("U1")}, "patient holds what is no text"),
+        ({"column_names": np.array(["a", "b"], dtype=object)}, "never unpickled"),
+    ],
+)
+def test_names_of_npz_columns_that_are_none(tmp_path: Path, arrays: dict[str, Any], words: str) -> None:
+    file = tmp_path / "d.npz"
+    np.savez(file, **{"x": np.zeros((3, 2)), "y": np.arange(3), **arrays})
+    with pytest.raises(DataError, match=words):
+        read(file)
 
 
 def test_times_of_parquet_are_numbers_and_lists_beside_other_columns_have_names(tmp_path: Path) -> None:

@@ -2,17 +2,23 @@
 
 import subprocess
 import sys
+from json import dumps
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from safetensors.numpy import save_file
 
 from certiset.core import monitor_resources, resources
 from certiset.core.certificate import Certificate
+from certiset.core.errors import DataError
 from certiset.core.resource_base import Resource
+from certiset.core.resources import FieldProblem
+from certiset.core.settings import Settings
 from certiset.service.client import ApiError, Client, ClientError, Dataset, Model, PredictionSet, Progress
+from certiset.service.http.access.requirements import outcomes_body
 from tests.core.fit.problems import QUICK, class_data, class_model, shifted_logits, toy_data
 from tests.service.server import Server
 from tests.worker.deployment import ENDLESS
@@ -102,6 +108,52 @@ def test_datasets(client: Client, file: Path, tmp_path: Path) -> None:
         client.datasets.upload(x=x)
     with pytest.raises(FileNotFoundError):
         client.datasets.upload(tmp_path / "nowhere.npz")
+
+
+def test_data_frames_keep_names_text_and_what_is_missing(client: Client) -> None:
+    columns = {"age": [30.5, None, 41.0], "patient": ["ann", None, "Zoë"], "file": ["u", "v", "w"], "dose": [1, 2, 3]}
+    for made in (
+        client.datasets.upload(pa.table({**columns, "effect": [0, 1, 0]}), target="effect"),
+        client.datasets.upload(x=pa.table(columns), y=[0, 1, 0], target="effect"),
+    ):
+        assert (made.rows, made.x_shape, made.y_kind, made.target) == (3, (2,), "labels", "effect")
+        found = {column.name: (column.kind, column.missing, column.distinct) for column in made.columns or ()}
+        assert found == {
+            "age": ("number", 1, 2),
+            "dose": ("number", 0, 3),
+            "patient": ("text", 1, 2),
+            "file": ("text", 0, 3),
+        }
+    again = client.datasets.upload(pa.table({**columns, "effect": [0, 1, 0]}), target="effect")
+    assert again.id == client.datasets.upload(pa.table({**columns, "effect": [0, 1, 0]}), target="effect").id
+    vectors = client.datasets.upload(pa.table({"a": [1.0, 2.0], "u": [0.1, 0.2], "v": [1.5, 2.5]}), target="u, v")
+    assert (vectors.x_shape, vectors.y_kind) == ((1,), "vectors")
+    for wrong, target, words in (
+        ({"a": [1.0], "b": [1.0]}, "c", "no column 'c' for the target"),
+        ({"a": [1.0], "b": ["u"]}, "b", "'b' holds text"),
+        ({"a": ["u"], "y": [1.0]}, "y", "no column of numbers"),
+        ({"a": [1.0], "x": ["u"], "y": [1.0]}, "y", "cannot be named 'x'"),
+    ):
+        with pytest.raises(DataError, match=words):
+            client.datasets.upload(pa.table(wrong), target=target)
+
+
+def test_columns_of_an_uploaded_frame_are_checked_by_name_at_predict(client: Client, inputs: Any) -> None:
+    x, y = class_data(400, 21)
+    frame = pa.table({"width": x[:, 0], "height": x[:, 1], "label": y})
+    dataset = client.datasets.upload(frame, target="label", name="named")
+    ended = client.calibrations.wait(client.calibrations.start(dataset.id, inputs[1].id, **QUICK).id)
+    assert ended.status == "succeeded", ended.error
+    id = str(ended.predictor_id)
+    plain = client.predict_set(id, x[:5], member=0)
+    turned = client.predict_set(id, pa.table({"height": x[:5, 1], "width": x[:5, 0]}), member=0)
+    assert [row.set for row in turned] == [row.set for row in plain]
+    for wrong, words in (
+        ({"width": x[:5, 0], "heigth": x[:5, 1]}, "does not know: 'heigth'"),
+        ({"width": x[:5, 0]}, "takes a column 'height', and the data have none"),
+    ):
+        with pytest.raises(DataError, match=words):
+            client.predict_set(id, pa.table(wrong), member=0)
 
 
 def test_lists_go_on_over_all_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,6 +315,27 @@ def test_predictors_and_outcomes(client: Client, deployment: Server) -> None:
     assert client.predictors.monitor(id).outcomes == before + 60
 
 
+def test_many_outcomes_are_sent_as_many_at_a_time_as_the_server_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, sent = Client("http://127.0.0.1:1", "key"), []
+
+    def ask(kind: Any, method: str, path: str, *, json: dict[str, Any]) -> Any:
+        sent.append(len(json["outcomes"]))
+        assert len(dumps(json)) <= outcomes_body(Settings())
+        if len(sent) == 3:
+            where = FieldProblem(where="outcomes.7.y", message="")
+            raise ApiError(resources.Problem(type="", title="", status=422, detail="", code="", errors=(where,)))
+        return kind(counted=len(json["outcomes"]), repeated=0, replayed=0, covered=())
+
+    monkeypatch.setattr(client._connection, "ask", ask)
+    assert client.outcomes.report([]).counted == 0
+    with pytest.raises(ApiError) as refused:
+        client.outcomes.report((k * 50 * "A", 0.123456789) for k in (1, 2, 3, 400) for _ in range(10_000))
+    assert refused.value.errors[0].where == f"outcomes.{sum(sent[:2]) + 7}.y"
+    sent.clear()
+    assert client.outcomes.report(("A" * 20, 1) for _ in range(15_000)).counted == 15_000
+    assert sent == [10_000, 5_000]
+
+
 def test_health(client: Client) -> None:
     assert client.health() == resources.Ready(ready=True, database="ok", broker="ok", artifacts="ok", disk="ok")
 
@@ -290,3 +363,12 @@ def test_cases_are_named_and_truths_corrected(client: Client, deployment: Server
         client.predict_set(id, x[0], cases=["a", "b"])
     many = client.predict_set(id, np.zeros((1500, 2)), cases="one")
     assert len({row.member for row in many}) == 1
+    # Many rows go as .npz, and their cases with them.
+    numbers = np.arange(1500) % 3
+    by_number = client.predict_set(id, np.zeros((1500, 2)), cases=numbers)
+    by_text = client.predict_set(id, np.zeros((3, 2)), cases=["0", "1", "2"])
+    assert [row.member for row in by_number] == [by_text[number].member for number in numbers]
+    with pytest.raises(ApiError, match="case has 1 entries, and x has 1,500 rows"):
+        client.predict_set(id, np.zeros((1500, 2)), cases=["one"])
+    with pytest.raises(ApiError, match="1 to 200 characters"):
+        client.predict_set(id, np.zeros((1500, 2)), cases=["x" * 201] * 1500)

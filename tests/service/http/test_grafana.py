@@ -46,6 +46,7 @@ def test_panels_show_what_an_operator_asks_for() -> None:
         "certiset_fit_seconds_bucket",
         "certiset_contradicted_certificates",
         "certiset_confined_process_deaths_total",
+        "certiset_fit_deaths_last_hour",
         "certiset_refused_requests_total",
     ):
         assert metric in shown

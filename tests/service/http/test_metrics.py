@@ -11,6 +11,7 @@ from certiset.core.errors import DatabaseUnavailableError, DataError
 from certiset.core.sandbox import SandboxError
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.core.store.audit import AuditFilter
 from certiset.core.store.monitors import Levels
 from certiset.core.store.outcomes import Reported
 from certiset.core.store.records import STATUSES
@@ -35,6 +36,7 @@ TYPES = {
     "certiset_queue_age_seconds": "gauge",
     "certiset_tenant_queue_age_seconds": "gauge",
     "certiset_fit_seconds": "histogram",
+    "certiset_fit_deaths_last_hour": "gauge",
     "certiset_contradicted_certificates": "gauge",
     "certiset_predictor_contradicted": "gauge",
     "certiset_audit_rows": "gauge",
@@ -99,6 +101,37 @@ def test_what_the_database_knows(store: Store) -> None:
     assert value(found_families["certiset_calibrations"], status="queued") == 1
     assert value(found_families["certiset_predictor_contradicted"], tenant="eve", predictor="pred-1") == 1
     assert value(found_families["certiset_fit_seconds"], status="succeeded", le="60.0") == 1
+    store.close()
+
+
+def test_fitting_processes_that_died_are_counted_for_an_hour(store: Store) -> None:
+    metrics, job = Metrics(store), a_calibration(store)
+
+    def deaths() -> float:
+        return value(families(metrics.text().decode())["certiset_fit_deaths_last_hour"])
+
+    assert deaths() == 0
+    with store.writing() as work:
+        claim = work.leases.claim(job.id)
+        assert claim is not None
+        assert work.leases.requeue(claim, "The disk is full.")
+    assert deaths() == 0
+    with store.writing() as work:
+        found = work.calibrations.find(job.id)
+        assert found is not None
+        found.not_before = 0
+    with store.writing() as work:
+        claim = work.leases.claim(job.id)
+        assert claim is not None
+        assert work.leases.requeue(claim, "The fitting process was killed.", process_died=True)
+        # Who has lost the lease counts nothing.
+        assert not work.leases.requeue(claim, "The fitting process was killed.", process_died=True)
+    assert deaths() == 1
+    with store.reading() as work:
+        (row,) = work.audit.list(AuditFilter(object_id=job.id, action="calibration.process_died")).items
+        assert row.details == {"attempt": 2}
+        assert work.statistics.fit_deaths(3600) == 1
+        assert work.statistics.fit_deaths(-60) == 0
     store.close()
 
 
