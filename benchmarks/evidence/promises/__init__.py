@@ -5,16 +5,19 @@ The tests in ``tests/system/promises`` run the same simulations with fewer runs.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.evidence.promises.family import Family, Tally
-from benchmarks.evidence.sweep import Cell
 from certiset.core.registry import Registry
+
+if TYPE_CHECKING:
+    from benchmarks.evidence.sweep import Cell
 
 FAMILIES: Registry[Family] = Registry("family of promises", __name__, Family)
 _SEEDS_OF_A_CASE = 1000
 
 
-def cells(quick: bool, families: tuple[str, ...] = ()) -> list[Cell]:
+def cells(quick: bool, families: tuple[str, ...] = ()) -> "list[Cell]":
     """Each case in its parts, which are kept one by one; all families, or those that are named."""
     return [
         {
@@ -30,5 +33,5 @@ def cells(quick: bool, families: tuple[str, ...] = ()) -> list[Cell]:
     ]
 
 
-def work(cell: Cell, kept: Path) -> list[Tally]:
+def work(cell: "Cell", kept: Path) -> list[Tally]:
     return FAMILIES[cell["family"]].simulate(runs=cell["runs"], seed=cell["seed"], **cell["settings"])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from certiset.core.bounds import Supermartingale
 
 Flags = NDArray[np.bool_]
-_LENGTH = 10_000
+_ROUND = 1000
 _WINDOW = 24
 _CHECKED = 5
 """streams of each batch that are also given to the monitor itself"""
@@ -41,7 +41,8 @@ def _last(state: Supermartingale, eta: float, length: int) -> int:
 
 def alarms(missed: Flags, alpha: float, eta: float) -> int:
     """Of (streams, outcomes): in how many the certificate is contradicted at some time."""
-    latest = latest_alarms(alpha, eta, max(missed.shape[1], _LENGTH))
+    # Rounded up, so that streams of nearly equal lengths are looked up in the same table.
+    latest = latest_alarms(alpha, eta, -(-missed.shape[1] // _ROUND) * _ROUND)
     misses = np.cumsum(missed, axis=1, dtype=np.int32)
     fatal = latest[np.minimum(misses, len(latest) - 1)] >= np.arange(1, missed.shape[1] + 1)
     found: Flags = np.asarray(fatal.any(axis=1))

@@ -51,8 +51,8 @@ FAMILY = Family(
             ("standard", "sensor", 150, 1000, {"score": "residual"}),
             ("standard", "logits", 150, 1000, {}),
             ("learned", "sensor", 200, 1000, {"score": "residual", "prior": QUICK_TUNING}),
-            ("learned", "growing noise", 200, 600, {"prior": QUICK_TUNING}),
-            ("learned", "classes", 200, 1000, {"prior": QUICK_TUNING}),
+            ("learned", "growing noise", 200, 400, {"prior": QUICK_TUNING}),
+            ("learned", "classes", 200, 500, {"prior": QUICK_TUNING}),
         )
         for delta in (0.05, 0.2)
     ],

@@ -64,7 +64,7 @@ FAMILY = Family(
     [
         *(_case("every draw, sensor", "sensor", 300, delta, 1000, {**SENSOR, "members": 4}) for delta in (0.05, 0.2)),
         *(
-            _case(f"{bound}, sensor", "sensor", 300, delta, 300, options)
+            _case(f"{bound}, sensor", "sensor", 300, delta, 200, options)
             for bound in ("chernoff", "seeger")
             for delta in (0.05, 0.2)
             for options in [{**SENSOR, **_MEAN[bound], "bound": bound, "members": 8}]
