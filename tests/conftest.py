@@ -23,8 +23,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait for a server, a lease or a broker most of their time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: many tests wait for a server, a lease or a broker most of their time."""
+    return (os.cpu_count() or 1) + 2
 
 
 def spread(items: list[pytest.Item], folder: str) -> list[pytest.Item]:

@@ -16,6 +16,8 @@ import torch
 from benchmarks.evidence import (
     mnist,
     mnist_report,
+    promises,
+    promises_report,
     reference,
     steps,
     steps_report,
@@ -72,6 +74,8 @@ class Experiment:
     work: Work | None = None
     prepare: Callable[[Order], dict[str, Any]] = lambda order: {}
     """fetches data before the runs; what it returns goes into the result"""
+    levels: bool = True
+    """whether all runs have the same alpha and delta"""
 
 
 def _prepare_mnist(order: Order) -> dict[str, Any]:
@@ -107,6 +111,9 @@ EXPERIMENTS = {
     "mnist": Experiment("Corrupted MNIST", mnist_report.report, mnist.cells, mnist.work, _prepare_mnist),
     "tabular": Experiment("Letters and diamonds", tabular_report.report, tabular.cells, tabular.work, _prepare_tabular),
     "steps": Experiment("Where a posterior step pays", steps_report.report, steps.cells, steps.work),
+    "promises": Experiment(
+        "Every promise, simulated", promises_report.report, promises.cells, promises.work, levels=False
+    ),
     "reference": Experiment("Like for like", reference.report, reference.cells, reference.work, _prepare_reference),
 }
 
@@ -130,8 +137,7 @@ def reproduce(name: str, order: Order) -> dict[str, Any]:
         "experiment": name,
         "command": f"certiset reproduce {name}{' --quick' if order.quick else ''}",
         "quick": order.quick,
-        "alpha": ALPHA,
-        "delta": DELTA,
+        **({"alpha": ALPHA, "delta": DELTA} if experiment.levels else {}),
         "seeds": sorted({run["seed"] for run in runs if "seed" in run}),
         "cpu_seconds": swept.cpu_seconds,
         "wall_seconds_of_the_last_start": time.monotonic() - start,
@@ -169,7 +175,8 @@ def _origin(result: dict[str, Any]) -> str:
     seeds = seeds or (f", {len(result['seeds'])} seeds" if result["seeds"] else "")
     spent = f", {result['cpu_seconds'] / 60:.0f} CPU minutes" if result["cpu_seconds"] >= 60 else ""
     with_ = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    return f"`{result['command']}`{seeds}{spent}; {with_}. alpha = {ALPHA:g}, delta = {DELTA:g}.\n"
+    levels = f" alpha = {ALPHA:g}, delta = {DELTA:g}." if EXPERIMENTS[result["experiment"]].levels else ""
+    return f"`{result['command']}`{seeds}{spent}; {with_}.{levels}\n"
 
 
 def _rounded(value: Any) -> Any:

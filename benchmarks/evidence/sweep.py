@@ -10,29 +10,33 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import torch
 
 import benchmarks.evidence
 import certiset.core.bounds
+import certiset.core.data
 import certiset.core.fit
 import certiset.core.posterior
 import certiset.core.scores
-from benchmarks.evidence.measurements import Measured
 from certiset.service.progress_bar import LiveLine
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Cell = dict[str, Any]
 """what tells one run from the others, as JSON"""
 Entry = dict[str, Any]
 """what is kept of a cell: its runs, the CPU seconds that they took, and a digest of the code"""
-Work = Callable[[Cell, Path], list[Measured]]
+Work = Callable[[Cell, Path], Sequence["DataclassInstance"]]
 """of a cell and the folder in which data are kept; a function of a module, so that another process can find it"""
 
 _BAR = 30
 _CODE = (
     benchmarks.evidence,
     certiset.core.bounds,
+    certiset.core.data,
     certiset.core.fit,
     certiset.core.posterior,
     certiset.core.scores,

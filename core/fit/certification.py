@@ -2,8 +2,10 @@
 
 import importlib.metadata
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 
 import numpy as np
 
@@ -136,7 +138,7 @@ def issue(
             n_tune=plan.n_tune,
             n_calibrate=plan.n,
             seed=plan.options.seed,
-            software={name: importlib.metadata.version(name) for name in ("certiset", "numpy", "scipy", "torch")},
+            software=dict(_versions()),
             device=device,
             method=plan.options.method,
             score=plan.score.kind,
@@ -162,6 +164,12 @@ def issue(
     # Named by all that is promised, not by the members alone: one predictor has one certificate.
     certificate = replace(certificate, predictor_id=f"pred-{certificate.digest[:20]}")
     return replace(certificate, id=certificate.digest_id)
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Read once: to read them takes longer than a small fit."""
+    return {name: importlib.metadata.version(name) for name in ("certiset", "numpy", "scipy", "torch")}
 
 
 def _coverage(plan: Plan, candidate: Candidate) -> Coverage:

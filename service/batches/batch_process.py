@@ -17,7 +17,6 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from certiset.core.confinement import without_settings
 from certiset.core.errors import UnavailableError
 from certiset.service.batches.channel import Channel
 
@@ -135,7 +134,6 @@ class BatchProcess:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", self._module, str(descriptor)],
             stdin=subprocess.DEVNULL,
-            env=without_settings(os.environ),
             pass_fds=[descriptor],
             # A Ctrl-C is for whoever started it, which then ends it.
             start_new_session=True,

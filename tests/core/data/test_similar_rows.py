@@ -1,50 +1,10 @@
 """Copies and near copies are seen; honest draws of every kind, equal rows among them, raise no suspicion."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from benchmarks.evidence.promises.copies import HONEST, Make, images, letters
 from certiset.core.data.similar_rows import equal_row_codes, find_similar_rows
-
-Make = Callable[[np.random.Generator], NDArray[Any]]
-
-
-def letters(rng: np.random.Generator, rows: int = 1000) -> NDArray[Any]:
-    """16 whole numbers from 0 to 15 that depend on a class, as in tables of letters: some rows come up twice."""
-    means = np.random.default_rng(1).integers(3, 12, size=(26, 16))
-    return np.clip(np.round(means[rng.integers(26, size=rows)] + 0.5 * rng.normal(size=(rows, 16))), 0, 15)
-
-
-def images(rng: np.random.Generator) -> NDArray[Any]:
-    """Mostly black, in 256 shades, like handwritten digits."""
-    return np.where(rng.random((300, 1, 28, 28)) < 0.2, rng.integers(256, size=(300, 1, 28, 28)), 0).astype(np.uint8)
-
-
-HONEST: dict[str, Make] = {
-    "one column": lambda rng: rng.normal(size=(1000, 1)),
-    "five columns": lambda rng: rng.normal(size=(1000, 5)),
-    "many columns": lambda rng: rng.normal(size=(500, 100)).astype(np.float32),
-    "few rows": lambda rng: rng.normal(size=(60, 3)),
-    "heavy tails": lambda rng: rng.standard_cauchy((1000, 3)),
-    "tight classes": lambda rng: np.eye(10)[rng.integers(10, size=1000)] + 0.01 * rng.normal(size=(1000, 10)),
-    "letters": letters,
-    "images": images,
-    "few categories": lambda rng: np.stack([rng.integers(k, size=1000) for k in (2, 3, 5)], 1),
-    "binary columns": lambda rng: rng.integers(2, size=(1000, 8)),
-    "rare categories": lambda rng: np.minimum(rng.geometric(0.4, size=(1000, 4)), 8),
-    "one category": lambda rng: rng.integers(100, size=(1000, 1)),
-    "rounded numbers": lambda rng: np.round(rng.normal(37, 1, size=(1000, 1)), 1),
-    "rounded rows": lambda rng: np.round(rng.normal(3, 0.5, size=(150, 4)), 1),
-    "categories and a number": lambda rng: np.column_stack([rng.integers(2, size=(500, 6)), rng.normal(size=500)]),
-    "rainfall": lambda rng: np.column_stack(
-        [rng.integers(3, size=(1000, 2)), np.where(rng.random(1000) < 0.7, 0, rng.exponential(size=1000))]
-    ),
-    "rainfall alone": lambda rng: np.where(rng.random((1000, 1)) < 0.7, 0, rng.exponential(size=(1000, 1))),
-    "constant columns": lambda rng: np.column_stack([np.ones((200, 2)), rng.normal(size=200)]),
-}
 
 
 @pytest.mark.parametrize("kind", HONEST)

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binom
 
+from benchmarks.evidence.promises.margin import most_broken
+from benchmarks.evidence.promises.order import p_values
 from certiset.core.fit.order_test import LEVEL, order_p_value
 
 Floats = NDArray[Any]
@@ -18,13 +19,10 @@ TIME = np.arange(ROWS) / ROWS
 @pytest.mark.parametrize("rows", [30, 200])
 @pytest.mark.parametrize("kinds", [None, 3], ids=["continuous", "ties"])
 def test_independent_rows_have_a_small_p_value_no_more_often_than_it_says(rows: int, kinds: int | None) -> None:
-    rng, trials = np.random.default_rng(rows), 2000
-    values = rng.integers(kinds, size=(trials, 2, rows)) if kinds else rng.normal(size=(trials, 2, rows))
-    p_values = np.array(
-        [order_p_value(pair[0].astype(float), pair[1].astype(float), seed) for seed, pair in enumerate(values)]
-    )
+    trials = 2000
+    found = p_values(trials, rows, rows, kinds)
     for level in (0.01, 0.1):
-        assert (p_values < level).sum() <= binom.ppf(0.999, trials, level)
+        assert (found < level).sum() <= most_broken(trials, level)
 
 
 SEEN: dict[str, Callable[[np.random.Generator], tuple[Floats, Floats]]] = {

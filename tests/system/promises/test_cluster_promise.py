@@ -1,64 +1,38 @@
 """Rows that belong together: with clusters the promise is kept, without them it is broken (and a caveat says so)."""
 
-from dataclasses import replace
-
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from certiset.core.bounds import vovk_2b
-from certiset.core.data.arrays import CheckedData
+from benchmarks.evidence.promises import clusters, duplicates
+from benchmarks.evidence.promises.margin import within_margin
 from certiset.core.fit import fit
-from certiset.core.fit.options import FitOptions
-from certiset.core.fit.plan import make_plan
-from certiset.core.fit.splitting import count_units, split
 from certiset.core.models import Model
-from tests.system.promises.prior_of_scores import within_margin
 
 SETS = 10_000
-CLUSTERS = 120
-ALPHA = 0.2
 DELTA = 0.1
 
 
-def broken() -> int:
-    """Calibrations whose threshold misses too many new clusters.
-
-    All rows of a cluster have the score of the cluster, uniform on [0, 1], and hard clusters are the large ones; the
-    miscoverage of one random row of a new cluster is 1 - tau, exactly.
-    """
-    rng = np.random.default_rng(0)
-    options = FitOptions.read({"alpha": ALPHA, "delta": DELTA, "method": "standard", "score": "residual"})
-    resolved, failures = options.resolved("regression"), 0
-    for seed in range(SETS):
-        difficulty = rng.random(CLUSTERS)
-        numbers = np.repeat(np.arange(CLUSTERS), 1 + np.floor(6 * difficulty).astype(int))
-        scores = difficulty[numbers]
-        given = CheckedData(np.zeros((len(scores), 1)), scores, clusters=numbers)
-        plan = replace(make_plan(resolved, *count_units(given)), options=resolved.model_copy(update={"seed": seed}))
-        chosen = np.sort(scores[split(plan.options.seed, plan.n_tune, given).calibration.numpy()])
-        rank = int(vovk_2b(plan.n, ALPHA, DELTA))
-        failures += 1 - chosen[plan.n - rank] > ALPHA
-    return failures
-
-
-def test_one_random_row_of_each_cluster_keeps_the_promise() -> None:
-    failures = broken()
-    assert within_margin(failures, SETS, DELTA), f"{failures} of {SETS}"
-    assert failures > 0.5 * DELTA * SETS, "the setting must come close to breaking it"
-
-
-def repeated_rows_break_it(times: int) -> int:
-    """The same with equally many rows of each cluster, all of which calibrate."""
-    rng = np.random.default_rng(1)
-    n = CLUSTERS * times
-    scores = np.sort(np.repeat(rng.random((2000, CLUSTERS)), times, axis=1), axis=1)
-    return int((1 - scores[:, n - int(vovk_2b(n, ALPHA, DELTA))] > ALPHA).sum())
+@pytest.mark.parametrize(("sizes", "runs"), [("hard ones are large", SETS), ("sizes at random", 2000)])
+def test_one_random_row_of_each_cluster_keeps_the_promise(sizes: str, runs: int) -> None:
+    (found,) = clusters.simulate(runs=runs, seed=0, sizes=sizes, delta=DELTA)
+    assert within_margin(found.broken, runs, DELTA), found
+    assert found.broken > 0.5 * DELTA * runs, "the setting must come close to breaking it"
 
 
 def test_rows_that_are_repeated_break_the_promise_without_clusters() -> None:
-    assert within_margin(repeated_rows_break_it(1), 2000, DELTA)
+    def broken(times: int) -> int:
+        (found,) = duplicates.simulate(runs=2000, seed=1, times=times, delta=DELTA, clustered=False)
+        return found.broken
+
+    assert within_margin(broken(1), 2000, DELTA)
     for times in (2, 5, 10):
-        assert not within_margin(repeated_rows_break_it(times), 2000, DELTA)
+        assert not within_margin(broken(times), 2000, DELTA)
+
+
+def test_rows_that_are_repeated_keep_it_where_equal_ones_are_one_cluster() -> None:
+    (found,) = duplicates.simulate(runs=1000, seed=2, times=5, delta=DELTA)
+    assert within_margin(found.broken, 1000, DELTA), found
 
 
 def patients(rng: np.random.Generator, count: int) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
