@@ -27,7 +27,12 @@ def size_attestation(statement: SizeStatement, document: str) -> bytes:
     return _statement(statement, document, f"{_PREDICATES}:sizes/v{statement.format}", statement.to_json())
 
 
-def status_word(certificate: CertificateContent, document: str, word: dict[str, Any]) -> bytes:
+def attested(issued: CertificateContent | SizeStatement, document: str) -> bytes:
+    """The one or the other."""
+    return size_attestation(issued, document) if isinstance(issued, SizeStatement) else attestation(issued, document)
+
+
+def status_word(certificate: CertificateContent | SizeStatement, document: str, word: dict[str, Any]) -> bytes:
     """What has become of it, by the clock of whoever says it."""
     at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     predicate = {"certificate_id": certificate.id, "predictor_id": certificate.predictor_id, "at": at, **word}

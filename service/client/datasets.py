@@ -24,16 +24,20 @@ class Datasets:
         x: ArrayLike | None = None,
         y: ArrayLike | None = None,
         name: str = "",
-        target: str = "y",
+        target: str | None = "y",
     ) -> Dataset:
-        """A file (.npz, .csv, .parquet or .json), or the arrays x and y. The same content again is the same dataset."""
-        if (path is None) == (x is None) or (x is None) != (y is None):
-            raise TypeError("Give a path, or both x and y.")
-        fields = {"name": name, "target": target}
+        """A file (.npz, .csv, .parquet or .json), or the arrays x and y. The same content again is the same dataset.
+
+        With target=None it is a file, or an array x, of inputs without truths, which certify sizes.
+        """
+        if (path is None) == (x is None) or (y is None) != (x is None or target is None):
+            raise TypeError("Give a path, or both x and y, or x and target=None.")
+        fields = {"name": name, "target": target or ""}
         if path is None:
             # Bytes that depend on nothing but the arrays: NumPy writes no time into its files.
             stream = io.BytesIO()
-            np.savez(stream, x=np.asarray(x), **{target: np.asarray(y)})  # type: ignore[arg-type]
+            truths = {} if target is None else {target: np.asarray(y)}
+            np.savez(stream, x=np.asarray(x), **truths)  # type: ignore[arg-type]
             return self._send(lambda: (f"{name or 'arrays'}.npz", stream.getvalue()), fields)
         with Path(path).open("rb") as file:
 
