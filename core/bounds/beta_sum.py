@@ -11,8 +11,9 @@ the tail of the convolution of the measures is an upper bound.
 v_k is linear between the nodes of a grid of step h, so that its measure is uniform within each cell. It has the value
 S_k at the nodes above the mode, where S_k is convex and lies below its chords. Below the mode S_k is concave: within a
 cell where the density ranges over an interval of length d, S_k exceeds its chord by at most h d / 4 (two lines with
-the extreme slopes, one through each end, meet no higher), and by so much the nodes at both ends are raised. What lies
-below the first node is moved up to it; what lies beyond the last counts as exceeding alpha.
+the extreme slopes, one through each end, meet no higher), and by so much the nodes at both ends are raised. A law that
+is too narrow for the grid would have its mass multiplied by this: there, what lies in a cell is moved to the next one.
+What lies below the first node is moved up to it; what lies beyond the last counts as exceeding alpha.
 
 A sum of K positions, each uniform in its cell, is a whole number of cells plus a sum of K uniforms, whose integer part
 is i with probability A(K, i) / K! (Eulerian numbers): so the numbers of cells are convolved, and nothing is rounded up
@@ -44,6 +45,8 @@ _DOWN = 1 - 2.0**-48
 _SMALLEST = 1e-290
 """of a tail; below it floats lose digits"""
 _FIRST_CELLS, _MOST_CELLS = 512, 2**16
+_EXCESS = 1.0
+"""of mass above 1 that a raised measure may have, in steps per standard deviation: about what moving up a step costs"""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class WeightedBeta:
     @property
     def mean(self) -> float:
         return self.weight * self.rank / (self.size + 1)
+
+    @property
+    def variance(self) -> float:
+        return self.mean * (self.weight - self.mean) / (self.size + 2)
 
     def survival(self, y: Floats) -> Floats:
         """P(w L > y), rounded up."""
@@ -101,16 +108,24 @@ def tail_of_sum(members: list[WeightedBeta], alpha: float, accuracy: float) -> f
     cells_to_alpha = math.ceil(room * _FIRST_CELLS / max(high - low for low, high in windows))
     step = room / cells_to_alpha
     tilt = _centring_tilt(members, alpha)
-    columns = [_Column.over(m, low, high, step) for m, (low, high) in zip(members, windows, strict=True)]
-    alone = -math.expm1(math.fsum(math.log1p(-min(column.beyond, 1 - 2.0**-53)) for column in columns))
+    deviation = math.sqrt(sum(m.variance for m in members))
+    # Equal members have equal columns.
+    columns = {m: _Column.over(m, low, high, step) for m, (low, high) in zip(members, windows, strict=True)}
+    alone = -math.expm1(math.fsum(math.log1p(-min(columns[m].beyond, 1 - 2.0**-53)) for m in members))
     bound = math.inf
+    narrow: list[WeightedBeta] = []
     while True:
-        coarser, bound = bound, alone + _tail([column.masses() for column in columns], cells_to_alpha, tilt * step)
-        cells = max(column.cells for column in columns)
-        # The error falls as the square of the step: what the last halving gained is three times what is left.
-        if abs(coarser - bound) <= 3 * accuracy * bound or 2 * cells > _MOST_CELLS:
+        masses = {m: column.masses(most_excess=_EXCESS * step / deviation) for m, column in columns.items()}
+        coarser, bound = bound, alone + _tail([masses[m] for m in members], cells_to_alpha, tilt * step)
+        cells = max(column.cells for column in columns.values())
+        # An error that falls as the square of the step leaves a third of what the last halving gained; of members that
+        # are too narrow it falls as the step, and leaves as much.
+        before, narrow = narrow, [m for m, column in columns.items() if masses[m].size > column.cells + 1]
+        settled = narrow == before and abs(coarser - bound) <= (1 if narrow else 3) * accuracy * bound
+        if settled or 2 * cells > _MOST_CELLS:
             return min(1.0, min(coarser, bound) * (1 + _BETA_ERROR) + _SMALLEST)
-        columns, step, cells_to_alpha = [column.refined() for column in columns], step / 2, cells_to_alpha * 2
+        columns = {m: column.refined() for m, column in columns.items()}
+        step, cells_to_alpha = step / 2, cells_to_alpha * 2
 
 
 @dataclass(frozen=True)
@@ -148,8 +163,8 @@ class _Column:
         """The chance of lying beyond the last node."""
         return min(float(self.survival[-1]), 1.0)
 
-    def masses(self) -> Floats:
-        """(cells + 1,) of the measure that lies above the law up to the last node; what is last lies beyond it."""
+    def masses(self, most_excess: float) -> Floats:
+        """(cells,) of a measure that lies above the law up to the last node, and at the end what it has beyond all."""
         left, right = self.density[:-1], self.density[1:]
         mode = self.member.mode
         place = (mode - self.low) / self.step
@@ -160,6 +175,9 @@ class _Column:
         raised = self.survival + np.maximum(np.append(excess, 0.0), np.append(0.0, excess))
         raised[0] = max(raised[0], 1 + _BETA_ERROR)
         raised = np.maximum.accumulate(raised[::-1])[::-1]
+        if raised[0] > 1 + most_excess:
+            moved = -np.diff(self.survival, prepend=1 + _BETA_ERROR)
+            return np.append(np.maximum(moved, 0.0), 0.0)
         return np.append(raised[:-1] - raised[1:], raised[-1] - self.survival[-1])
 
 

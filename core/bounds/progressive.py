@@ -39,7 +39,7 @@ from certiset.core.bounds.vovk2b import largest_rank_2b, vovk_2b
 
 ACCURACY = 3e-4
 """by which the computed tail may exceed the exact one, relatively"""
-_MOST_BLOCKS = 64
+_MOST_BLOCKS = 16
 _ROUNDING = 1e-9
 
 

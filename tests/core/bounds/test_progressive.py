@@ -46,6 +46,7 @@ def test_tails_that_were_computed_elsewhere(sizes: tuple[int, ...], ranks: tuple
         ((40, 40), (40, 1), (0.5, 0.5), 0.52),
         ((2, 2), (1, 2), (0.5, 0.5), 0.3),
         ((500, 500), (5, 8), (0.5, 0.5), 0.1),
+        ((4, 20), (1, 8), (0.999, 0.001), 0.35),
     ],
 )
 def test_the_tail_lies_above_the_exact_one_and_within_its_accuracy(
@@ -191,8 +192,8 @@ def test_too_few_rows_are_named_with_how_many_are_needed() -> None:
         (((250, 250), (20, 0), 0.1), "ranks must be at least 1"),
         (((250, 250), (20, 251), 0.1), "k must be at most n"),
         (((250, 1), (20, 1), 0.1), "sizes must be at least 2"),
-        (((), (), 0.1), "1 to 64 blocks"),
-        (((50,) * 65, (1,) * 65, 0.1), "1 to 64 blocks"),
+        (((), (), 0.1), "1 to 16 blocks"),
+        (((50,) * 17, (1,) * 17, 0.1), "1 to 16 blocks"),
         (((250, 250), (20, 19), 1.0), "alpha must lie strictly"),
         (((250, 250), (20, 19), (0.1, 0.2)), "alpha must be one number"),
         (((250, 250), (20, math.nan), 0.1), "ranks must be a number"),
