@@ -14,7 +14,7 @@ CalibrationStatus: TypeAlias = Literal["queued", "running", "succeeded", "failed
 FINISHED: tuple[CalibrationStatus, ...] = ("succeeded", "failed", "cancelled")
 
 Task: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["classification", "regression"]})]
-TruthKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["labels", "numbers", "vectors"]})]
+TruthKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["labels", "numbers", "vectors", "none"]})]
 ColumnKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["number", "text"]})]
 Serving: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["random", "best"]})]
 RowTreatment: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["proved", "one_by_one"]})]
@@ -43,7 +43,7 @@ class Dataset(Resource):
     x_shape: tuple[int, ...]
     y_kind: TruthKind
     target: str
-    """the column, or the columns with commas, that held y"""
+    """the column, or the columns with commas, that held y; empty for inputs without truths"""
     sha256: str
     bytes: int
     created_at: str
@@ -60,6 +60,7 @@ class Rows(Resource):
     x: tuple[tuple[float | None, ...], ...]
     """each row flat; null for a number that is missing"""
     y: tuple[Any, ...]
+    """empty where there are no truths"""
     columns: tuple[str, ...] | None = None
     """names of the numbers of x, where they have some"""
 

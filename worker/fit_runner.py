@@ -74,12 +74,12 @@ def run(job: Job, answers: BinaryIO, should_stop: Callable[[], bool]) -> FitResu
     artifacts = Artifacts(job.artifacts_url)
     data = DatasetArrays.from_bytes(artifacts.get(job.dataset_artifact))
     key = artifacts.get(job.row_key)
-    progress = _Reports(answers, begin=lambda: RowSketch.of(key, data.x, data.y).to_json())
+    progress = _Reports(answers, begin=lambda: RowSketch.of(key, data.x, data.truths).to_json())
     options = {"device": job.device, **{k: v for k, v in job.options.items() if (k, v) != ("device", "auto")}}
     graphs = GraphHost(GraphLimits(memory=job.graph_memory, seconds=job.graph_seconds))
     try:
         model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)), graphs=graphs)
-        predictor = fit(model, data.frame, data.y, progress=progress, should_stop=should_stop, **options)
+        predictor = fit(model, data.frame, data.truths, progress=progress, should_stop=should_stop, **options)
     finally:
         graphs.close()
     if should_stop():

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from certiset.core.bounds.coverage import PosteriorBound, RankBound, kl_budget, largest_rank, miscoverage_bound
     from certiset.core.bounds.efficiency import (
         EfficiencyBound,
+        SizeCounts,
         efficiency_bound,
+        grid_betting,
+        mean_upper_bound,
         monte_carlo_mean,
         per_draw_efficiency_bound,
         size_quantile_rank,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from certiset.core.bounds.mean_supermartingale import MeanSupermartingale
     from certiset.core.bounds.per_draw import per_draw_budget, per_draw_rank
     from certiset.core.bounds.pool import pool_miscoverage_bound
+    from certiset.core.bounds.progressive import progressive_ranks, progressive_tail
     from certiset.core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
     from certiset.core.bounds.supermartingale import Supermartingale
     from certiset.core.bounds.vovk2a import smallest_n_2a, vovk_2a
@@ -39,6 +43,7 @@ __all__ = [
     "MeanSupermartingale",
     "PosteriorBound",
     "RankBound",
+    "SizeCounts",
     "Supermartingale",
     "TooFewPointsError",
     "beta_log_density",
@@ -46,10 +51,12 @@ __all__ = [
     "binary_kl",
     "calibration_rank",
     "efficiency_bound",
+    "grid_betting",
     "kl_budget",
     "kl_inverse",
     "kl_inverse_of_mean",
     "largest_rank",
+    "mean_upper_bound",
     "miscoverage_bound",
     "miscoverage_interval",
     "monte_carlo_mean",
@@ -57,6 +64,8 @@ __all__ = [
     "per_draw_efficiency_bound",
     "per_draw_rank",
     "pool_miscoverage_bound",
+    "progressive_ranks",
+    "progressive_tail",
     "size_quantile_rank",
     "smallest_n_2a",
     "smallest_n_2b",
@@ -75,6 +84,7 @@ _HOMES = {
     "PosteriorBound": "coverage",
     "RankBound": "coverage",
     "MeanSupermartingale": "mean_supermartingale",
+    "SizeCounts": "efficiency",
     "Supermartingale": "supermartingale",
     "TooFewPointsError": "errors",
     "beta_log_density": "beta",
@@ -82,10 +92,12 @@ _HOMES = {
     "binary_kl": "bernoulli_kl",
     "calibration_rank": "rank",
     "efficiency_bound": "efficiency",
+    "grid_betting": "efficiency",
     "kl_budget": "coverage",
     "kl_inverse": "bernoulli_kl",
     "kl_inverse_of_mean": "bernoulli_kl",
     "largest_rank": "coverage",
+    "mean_upper_bound": "efficiency",
     "miscoverage_bound": "coverage",
     "miscoverage_interval": "confidence_sequence",
     "monte_carlo_mean": "efficiency",
@@ -93,6 +105,8 @@ _HOMES = {
     "per_draw_efficiency_bound": "efficiency",
     "per_draw_rank": "per_draw",
     "pool_miscoverage_bound": "pool",
+    "progressive_ranks": "progressive",
+    "progressive_tail": "progressive",
     "size_quantile_rank": "efficiency",
     "smallest_n_2a": "vovk2a",
     "smallest_n_2b": "vovk2b",

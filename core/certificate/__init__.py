@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SizeQuantile,
         Union,
     )
+    from certiset.core.certificate.fresh_sizes import SizeStatement
     from certiset.core.certificate.verification import Verification
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Names",
     "Provenance",
     "SizeQuantile",
+    "SizeStatement",
     "Union",
     "Verification",
 ]
@@ -63,6 +65,7 @@ __getattr__ = lazy_names(
     {
         "Certificate": "certificate",
         "Check": "checks",
+        "SizeStatement": "fresh_sizes",
         "Verification": "verification",
         **dict.fromkeys(_CONTENT, "content"),
     },

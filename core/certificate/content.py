@@ -73,6 +73,8 @@ class Member:
     """the rank, from above, of the size that few sets exceed"""
     size_quantile: float | None = None
     """that size: with thresholds rounded up to the grid, the size_k-th largest on D_N"""
+    size_counts: list[list[int]] | None = None
+    """[level, rows] at the grid point taken, in steps of cap / size_steps: what grid_betting is computed from"""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Efficiency:
     measure: str
     """labels, width or volume"""
     bound: str | None
-    """grid_kl or monotone; exact for intervals of one width; null where no mean is certified"""
+    """grid_kl, monotone or grid_betting; exact for intervals of one width; null where no mean is certified"""
     gamma: float
     empirical: float
     """mean size on D_N"""
@@ -100,6 +102,8 @@ class Efficiency:
     monte_carlo: float
     """share of gamma spent on having only finitely many draws; 0 since format 2"""
     quantile: SizeQuantile | None = None
+    size_steps: int | None = None
+    """for grid_betting: sizes are counted in so many steps up to ``cap``, rounded up"""
 
 
 @dataclass(frozen=True)

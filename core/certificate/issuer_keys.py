@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from certiset.core.certificate.certificate import Certificate
+from certiset.core.certificate.fresh_sizes import SizeStatement, is_size_statement
+from certiset.core.certificate.json_text import parse
 from certiset.core.certificate.public_keys import is_public_key
 from certiset.core.certificate.signing import signed_by
-from certiset.core.errors import DamagedCertificateError, DamagedFileError
+from certiset.core.errors import DamagedCertificateError, DamagedFileError, NotFoundError
 
 _MOST_KNOWN = 10_000
 _log = logging.getLogger(__name__)
@@ -50,13 +52,20 @@ class IssuerKeys:
         if digest is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            digest = self._known[key] = self.issued(document, id).digest
+            digest = self._known[key] = self.document(document, id).digest
         return digest
 
     def issued(self, document: str, id: str) -> Certificate:
         """The certificate of that id; one that was changed since it was signed is a `DamagedCertificateError`."""
+        found = self.document(document, id)
+        if not isinstance(found, Certificate):
+            raise NotFoundError(f"{id} is no certificate, but a statement about sizes.")
+        return found
+
+    def document(self, document: str, id: str) -> Certificate | SizeStatement:
+        """The certificate, or the statement about sizes, of that id."""
         try:
-            certificate = Certificate.from_json(document)
+            certificate = read_document(document)
         except DamagedFileError as error:
             raise DamagedCertificateError(f"The stored certificate {id} is damaged: {error}") from None
         if not certificate.id == id == certificate.digest_id:
@@ -70,3 +79,9 @@ class IssuerKeys:
                 "is missing in CERTISET_RETIRED_KEYS."
             )
         return certificate
+
+
+def read_document(text: str) -> Certificate | SizeStatement:
+    """What is kept among the certificates."""
+    content = parse(text, "the certificate")
+    return SizeStatement.from_json(content) if is_size_statement(content) else Certificate.from_json(content)

@@ -4,7 +4,7 @@ import base64
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -16,14 +16,30 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from certiset.core.certificate.content import CertificateContent, Names
+from certiset.core.certificate.content import Names
 from certiset.core.certificate.public_keys import key_id, raw_key
 from certiset.core.errors import SettingsError
 from certiset.core.private_file import create_private, read_private
 
 _KIND = "ed25519"
 
-C = TypeVar("C", bound=CertificateContent)
+
+class SignedDocument(Protocol):
+    """A certificate, or a statement beside it: a frozen dataclass with a signature among its fields."""
+
+    @property
+    def format(self) -> int: ...
+
+    @property
+    def names(self) -> Names | None: ...
+
+    @property
+    def signature(self) -> str | None: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+C = TypeVar("C", bound=SignedDocument)
 
 
 @dataclass(frozen=True)
@@ -63,21 +79,26 @@ class Signer:
         """With who signs and the key's id among the names, from format 2 on."""
         if certificate.format > 1:
             names = replace(certificate.names or Names(), key_id=key_id(self.public_key))
-            certificate = replace(certificate, names=replace(names, issuer=self.issuer or names.issuer))
+            certificate = _with(certificate, names=replace(names, issuer=self.issuer or names.issuer))
         signature = base64.b64encode(self.signature(signed_bytes(certificate))).decode()
-        return replace(certificate, signature=f"{_KIND}:{self.public_key}:{signature}")
+        return _with(certificate, signature=f"{_KIND}:{self.public_key}:{signature}")
 
     def signature(self, content: bytes) -> bytes:
         return self.private.sign(content)
 
 
-def signed_bytes(certificate: CertificateContent) -> bytes:
+def _with(document: C, **changes: Any) -> C:
+    changed: C = replace(document, **changes)  # type: ignore[type-var]
+    return changed
+
+
+def signed_bytes(certificate: SignedDocument) -> bytes:
     content = certificate.to_json()
     content.pop("signature", None)
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def signed_by(certificate: CertificateContent) -> str | None:
+def signed_by(certificate: SignedDocument) -> str | None:
     """The public key whose signature the certificate bears, or None if it bears none that holds."""
     kind, _, rest = (certificate.signature or "").partition(":")
     key, _, text = rest.partition(":")

@@ -4,11 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from certiset.core.bounds import EfficiencyBound
+from certiset.core.bounds import EfficiencyBound, SizeCounts
 from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
 from certiset.core.certificate.content import CertificateContent
 from certiset.core.certificate.size_statement import size_statement
-from certiset.core.certificate.sizes import SizeNumbers, reason_against
+from certiset.core.certificate.sizes import GRID_BETTING, SizeNumbers, reason_against
 
 
 def size_checks(certificate: CertificateContent) -> list[Check]:
@@ -44,13 +44,31 @@ def _mean(certificate: CertificateContent, upper_bound: float) -> list[Check]:
     if efficiency.cap is None:
         return [Check("cap", False, "a number", None)]
     means = np.array(_of(certificate, "efficiency_empirical"), dtype=np.float64)
-    bounds = _numbers(certificate).mean_bounds(means, cast(EfficiencyBound, efficiency.bound))
+    counted: list[Check] = []
+    if efficiency.bound == GRID_BETTING:
+        counts = [
+            SizeCounts.from_json(efficiency.size_steps or 0, found or []) for found in _of(certificate, "size_counts")
+        ]
+        bounds = _numbers(certificate).betting_bounds(counts)
+        counted = _counted(certificate, counts)
+    else:
+        bounds = _numbers(certificate).mean_bounds(means, cast(EfficiencyBound, efficiency.bound))
     each = zip(bounds.tolist(), _of(certificate, "efficiency_bound"), strict=True)
     against = reason_against(efficiency.measure, upper_bound * (1 + TOLERANCE), efficiency.cap, efficiency.empirical)
     return [
+        *counted,
         *(close(f"size of member {m}", efficiency.cap * bound, found) for m, (bound, found) in enumerate(each)),
         close("mean size bound", efficiency.cap * float(bounds.mean()), upper_bound),
         equal("worth stating", None, against),
+    ]
+
+
+def _counted(certificate: CertificateContent, counts: list[SizeCounts]) -> list[Check]:
+    """That the counts are those of the calibration rows, and of the means that are stated."""
+    stated = zip(counts, _of(certificate, "efficiency_empirical"), strict=True)
+    return [
+        equal("rows of the size counts", [certificate.coverage.n] * len(counts), [found.rows for found in counts]),
+        *(close(f"mean efficiency of member {m}", found.mean, mean) for m, (found, mean) in enumerate(stated)),
     ]
 
 

@@ -1,12 +1,14 @@
 """What may be said about the size of the sets: for every stored member, all at once, and thereby for their mixture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from certiset.core.bounds import EfficiencyBound, per_draw_efficiency_bound, size_quantile_rank
+from certiset.core.bounds import EfficiencyBound, SizeCounts, per_draw_efficiency_bound, size_quantile_rank
 from certiset.core.bounds.domain import Floats, Ints
 
+GRID_BETTING = "grid_betting"
 QUANTILE_SHARE = 0.1
 """of future sets, which may be larger than the certified quantile"""
 _NEAR_CAP = 0.9
@@ -32,6 +34,14 @@ class SizeNumbers:
                 means, self.n, self.gamma, self.log_ratios, self.draws, bound, grid_size=self.grid_size
             )
         )
+
+    def betting_bounds(self, counts: Sequence[SizeCounts]) -> Floats:
+        """(members,): the same from how often each size occurred at each member's grid point; 1 without a grid."""
+        if self.grid_size is None:
+            return np.ones(len(counts))
+        each = zip(counts, self.log_ratios.tolist(), strict=True)
+        bounds = [found.grid_upper_bound(self.gamma, self.grid_size, self.draws, rho) for found, rho in each]
+        return np.array(bounds)
 
     def quantile_ranks(self, share: float = QUANTILE_SHARE) -> Ints:
         """(members,): which of the sizes on D_N, counted from the largest, at most that share of sets exceeds.

@@ -1,7 +1,7 @@
 """Checking a certificate by its own numbers: no data, no model and no network are needed."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from certiset.core.certificate.data_checks import data_checks
 from certiset.core.certificate.format1 import verification as format1
 from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
 from certiset.core.certificate.public_keys import key_id
-from certiset.core.certificate.signing import signed_by
+from certiset.core.certificate.signing import SignedDocument, signed_by
 from certiset.core.certificate.size_checks import size_checks
 from certiset.core.sets.base import MEASURES
 
@@ -65,17 +65,28 @@ def verify(certificate: CertificateContent, trusted: str | Collection[str] | Non
 
     A signature, if there is one, must hold; with trusted public keys, in base64, it must be there and be one of theirs.
     """
+
+    def numbers() -> list[Check]:
+        return format1.checks(certificate) if certificate.format == 1 else _checks(certificate)
+
+    return verified(certificate, numbers, trusted)
+
+
+def verified(
+    document: SignedDocument, numbers: Callable[[], list[Check]], trusted: str | Collection[str] | None
+) -> Verification:
+    """The checks of the document's numbers, and those of its signature."""
     keys = [] if trusted is None else [trusted] if isinstance(trusted, str) else list(trusted)
     try:
-        checks = format1.checks(certificate) if certificate.format == 1 else _checks(certificate)
+        checks = numbers()
     except (ArithmeticError, LookupError, ValueError, TypeError) as error:
         checks = [Check("numbers", False, "numbers within their domains", str(error))]
-    signer = signed_by(certificate)
-    checks += _key_id(certificate, signer)
-    holds = all(check.ok for check in checks) and (certificate.signature is None or signer is not None)
+    signer = signed_by(document)
+    checks += _key_id(document, signer)
+    holds = all(check.ok for check in checks) and (document.signature is None or signer is not None)
     if trusted is not None:
         checks.append(Check("signature", signer in keys, keys[0] if len(keys) == 1 else keys, signer))
-    elif certificate.signature is not None:
+    elif document.signature is not None:
         checks.append(Check("signature", signer is not None, "one that holds", signer))
     return Verification(checks, holds, signer, trusted=holds and signer in keys)
 
@@ -89,9 +100,9 @@ def _checks(certificate: CertificateContent) -> list[Check]:
     return checks
 
 
-def _key_id(certificate: CertificateContent, signer: str | None) -> list[Check]:
-    """A certificate that names the key of its signature names the right one."""
-    named = certificate.names.key_id if certificate.names is not None else None
+def _key_id(document: SignedDocument, signer: str | None) -> list[Check]:
+    """A document that names the key of its signature names the right one."""
+    named = document.names.key_id if document.names is not None else None
     return [equal("key id", key_id(signer), named)] if signer is not None and named is not None else []
 
 

@@ -98,21 +98,29 @@ def check_data(model: ModelLike, x: ArrayLike, y: ArrayLike, *, allow_missing_cl
     return CheckedData(inputs, columns)
 
 
-def check_dataset(x: ArrayLike, y: ArrayLike, *, allow_missing: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Data whose model is not known yet: x as (rows, ...), y as (rows,) or (rows, targets).
+def check_unlabelled(x: ArrayLike, *, allow_missing: bool = False) -> NDArray[Any]:
+    """Inputs without truths whose model is not known yet: (rows, ...), at least two of them.
 
     In tables numbers may be missing, as NaN: which columns are inputs is not known yet either.
     """
-    inputs, targets = as_numbers("x", x), as_numbers("y", y)
-    _check_lengths(inputs, targets)
+    inputs = as_numbers("x", x)
+    _check_count(inputs)
     if inputs.size == 0:
         _refuse("x", "x has no columns.")
+    if not allow_missing:
+        check_finite("x", inputs)
+    return inputs
+
+
+def check_dataset(x: ArrayLike, y: ArrayLike, *, allow_missing: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Data whose model is not known yet: x like `check_unlabelled`, y as (rows,) or (rows, targets)."""
+    inputs, targets = as_numbers("x", x), as_numbers("y", y)
+    _check_lengths(inputs, targets)
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]
     if targets.ndim > 2 or targets.size == 0:
         _refuse("y", f"y must hold one number or one vector per row, not rows of shape {targets.shape[1:]}.")
-    if not allow_missing:
-        check_finite("x", inputs)
+    check_unlabelled(inputs, allow_missing=allow_missing)
     check_finite("y", targets)
     if targets.dtype.kind in "bu":
         if targets.itemsize == 8 and targets.max() > _LARGEST_LABEL:
@@ -171,6 +179,10 @@ def _from_tensor(tensor: Any) -> NDArray[Any]:
 def _check_lengths(x: NDArray[Any], y: NDArray[Any]) -> None:
     if len(x) != len(y):
         _refuse("y", f"x has {len(x)} rows and y has {len(y)}: one target per row is needed.")
+    _check_count(x)
+
+
+def _check_count(x: NDArray[Any]) -> None:
     if len(x) < 2:
         _refuse("x", f"The data have {'one row' if len(x) else 'no rows'}, and at least two are needed.")
 

@@ -1,8 +1,8 @@
 """Checked rows, with what is known of their columns, and their storage as a safetensors file.
 
-Arrays are stored as x and y. A table has, beside them: ``columns``, a JSON text with the names and what each column
-holds; ``numbers``, further columns of numbers; ``codes`` and ``values``, columns of text. Files of earlier versions
-have x and y alone, and are tables without names.
+Arrays are stored as x and y, inputs without truths as x alone. A table has, beside them: ``columns``, a JSON text with
+the names and what each column holds; ``numbers``, further columns of numbers; ``codes`` and ``values``, columns of
+text. Files of earlier versions have x and y alone, and are tables without names.
 """
 
 import json
@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certiset.core.data.arrays import check_dataset
+from certiset.core.data.arrays import check_dataset, check_unlabelled
 from certiset.core.data.frame import Column, Frame, TextColumn, as_frame
 from certiset.core.errors import DamagedFileError, DataError
 
-YKind: TypeAlias = Literal["labels", "numbers", "vectors"]
+YKind: TypeAlias = Literal["labels", "numbers", "vectors", "none"]
 Tensors: TypeAlias = Mapping[str, NDArray[Any]]
 
 _MOST_DISTINCT = 1000
@@ -29,17 +29,22 @@ class DatasetArrays:
     x: NDArray[Any]
     """(rows, ...); where its columns have names, NaN is for numbers that are missing"""
     y: NDArray[Any]
-    """(rows,), or (rows, targets)"""
+    """(rows,), or (rows, targets); (rows, 0) for inputs without truths"""
     names: list[str] | None = None
     """of the columns of x"""
     further: Mapping[str, Column] = field(default_factory=dict)
     """columns that are no inputs by themselves"""
 
     @classmethod
-    def checked(cls, x: ArrayLike | Frame, y: ArrayLike) -> "DatasetArrays":
-        """Numbers, finite (in tables also missing), at least two rows, one target per row."""
+    def checked(cls, x: ArrayLike | Frame, y: ArrayLike | None) -> "DatasetArrays":
+        """Numbers, finite (in tables also missing), at least two rows, one target per row or none at all."""
         frame = as_frame(x)
-        inputs, targets = check_dataset(frame.x, y, allow_missing=frame.names is not None)
+        tabular = frame.names is not None
+        if y is None:
+            inputs = check_unlabelled(frame.x, allow_missing=tabular)
+            targets = no_truths(len(inputs))
+        else:
+            inputs, targets = check_dataset(frame.x, y, allow_missing=tabular)
         for name, column in frame.further.items():
             rows = len(column.codes if isinstance(column, TextColumn) else column)
             if rows != len(inputs):
@@ -52,8 +57,20 @@ class DatasetArrays:
         return Frame(self.x, self.names, self.further)
 
     @property
+    def truths(self) -> NDArray[Any]:
+        """y, for whoever cannot do without."""
+        if self.y_kind == "none":
+            raise DataError(
+                "The dataset has no truths, and a calibration needs one for each row: upload the file with its target. "
+                "Inputs without truths certify the sizes of a predictor's sets."
+            )
+        return self.y
+
+    @property
     def y_kind(self) -> YKind:
         """labels: whole numbers from 0 on, which may be classes."""
+        if self.y.ndim == 2 and self.y.shape[1] == 0:
+            return "none"
         if self.y.ndim == 2:
             return "vectors"
         whole = self.y.dtype.kind == "i" or bool(np.all(self.y == np.floor(self.y)))
@@ -61,7 +78,7 @@ class DatasetArrays:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """As they are stored."""
-        return {**frame_tensors(self.frame), "y": self.y}
+        return {**frame_tensors(self.frame), **({} if self.y_kind == "none" else {"y": self.y})}
 
     def to_bytes(self) -> bytes:
         from safetensors.numpy import save  # noqa: PLC0415 (not needed where only formats are asked for)
@@ -82,9 +99,15 @@ class DatasetArrays:
     def from_tensors(cls, tensors: Tensors) -> "DatasetArrays":
         try:
             frame = tensors_frame(tensors)
-            return cls(frame.x, tensors["y"], frame.names, frame.further)  # type: ignore[arg-type]
+            y = tensors["y"] if "y" in tensors else no_truths(len(tensors["x"]))
+            return cls(frame.x, y, frame.names, frame.further)  # type: ignore[arg-type]
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def no_truths(rows: int) -> NDArray[Any]:
+    """What stands for y where there is none."""
+    return np.empty((rows, 0))
 
 
 def frame_tensors(frame: Frame) -> dict[str, NDArray[Any]]:

@@ -29,14 +29,14 @@ Found: TypeAlias = tuple[Frame, NDArray[Any] | None]
 """x and y; y only where a target was asked for"""
 
 
-def read_dataset(file: Path, filename: str, target: str = "y", limits: Limits | None = None) -> DatasetArrays:
+def read_dataset(file: Path, filename: str, target: str | None = "y", limits: Limits | None = None) -> DatasetArrays:
     """The arrays of a file, read as what its name says.
 
-    ``target`` names the column of y, or several, with commas; .npz files hold arrays x and y (or of that name).
+    ``target`` names the column of y, or several, with commas; .npz files hold arrays x and y (or of that name). With
+    None all of the file are inputs without truths.
     """
     name = checked_format(filename, target)
     frame, y = _read(name, file, target, limits or Limits())
-    assert y is not None
     return DatasetArrays.checked(frame, y)
 
 
@@ -47,7 +47,7 @@ class ConvertedDataset:
     y_kind: YKind
 
 
-def convert_dataset(file: Path, filename: str, target: str, limits: Limits, output: Path) -> ConvertedDataset:
+def convert_dataset(file: Path, filename: str, target: str | None, limits: Limits, output: Path) -> ConvertedDataset:
     """Writes a stranger's file to ``output`` as checked arrays, the way datasets are stored, all of it confined."""
     name = checked_format(filename, target)
     arguments = {"name": name, "file": str(file.absolute()), "target": target, "output": str(output.absolute())}
@@ -72,9 +72,11 @@ def read_inputs(
     return as_numbers("x", frame.inputs(columns, ())[0])
 
 
-def checked_format(filename: str, target: str) -> str:
+def checked_format(filename: str, target: str | None) -> str:
     """The name of the file's format, in which this can be a target."""
     name = format_of(filename)
+    if target is None:
+        return name
     if not target.strip() or (target == "x" and FORMATS[name].reserves_x):
         raise DataError("target must name the column or array of y.", field="target")
     return name
@@ -101,11 +103,10 @@ def read_for_sandbox(name: str, file: str, target: str | None, limits: dict[str,
         raise DataError(MORE_MEMORY) from None
 
 
-def write_for_sandbox(name: str, file: str, target: str, output: str, limits: dict[str, int]) -> dict[str, Any]:
+def write_for_sandbox(name: str, file: str, target: str | None, output: str, limits: dict[str, int]) -> dict[str, Any]:
     """This runs in the sandbox."""
     try:
         frame, y = read_rows_of(name, Path(file), target, Limits(**limits))
-        assert y is not None
         arrays = DatasetArrays.checked(frame, y)
         Path(output).write_bytes(arrays.to_bytes())
     except MemoryError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certiset.core.data.dataset import DatasetArrays
+from certiset.core.data.dataset import DatasetArrays, no_truths
 from certiset.core.errors import DamagedFileError
 
 _DTYPES = {
@@ -43,7 +43,8 @@ def read_rows(
         if most_numbers is not None:
             width = math.prod(header["x"]["shape"][1:])
             count = min(count, max(1, most_numbers // max(1, width)))
-        return _rows(read, header["x"], offset, start, count), _rows(read, header["y"], offset, start, count)
+        x = _rows(read, header["x"], offset, start, count)
+        return x, _rows(read, header["y"], offset, start, count) if "y" in header else no_truths(len(x))
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
 

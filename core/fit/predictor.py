@@ -12,10 +12,11 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from certiset.core.certificate import Certificate
+from certiset.core.certificate import Certificate, SizeStatement
 from certiset.core.data.arrays import check_inputs
 from certiset.core.data.frame import in_order
 from certiset.core.errors import DataError
+from certiset.core.fit.fresh_sizes import certify_size
 from certiset.core.fit.precision import full_precision
 from certiset.core.fit.roles import ROLES
 from certiset.core.fit.rows import Rows
@@ -72,6 +73,19 @@ class Predictor:
         members = self.draw_members(len(inputs), member, generator)
         with full_precision(self.device):
             return self.sets_of(inputs, members)
+
+    def certify_size(self, x: Any, gamma: float = 0.05, member: int | None = None) -> SizeStatement:
+        """A bound on the mean size of future sets, from fresh inputs that are used for nothing else; without truths.
+
+        It holds with probability 1 - gamma over the inputs, which must be drawn as future ones will be: for sets as
+        they are served, a member drawn for each, or for those of one ``member``, chosen without these inputs.
+        """
+        return certify_size(self, check_inputs(self.scorer.model, self._in_order(x)), gamma, member)
+
+    @cached_property
+    def chances(self) -> NDArray[np.float64]:
+        """(members,): of each to answer for an input, as `draw_members` draws them."""
+        return np.full(self.members, 1 / self.members)
 
     def _in_order(self, x: Any) -> Any:
         """A data frame's columns as they were in the fit; the columns of clusters and times may be there as well."""

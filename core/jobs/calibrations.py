@@ -142,7 +142,7 @@ def _checked(
         with store.local_file(dataset.artifact) as file, store.local_file(model.artifact) as weights:
             built = Model.from_manifest(model.manifest, load_file(weights), graphs=graphs or GraphHost())
             data = map_dataset(file)
-            _, plan = check(built, data.frame, data.y, **request.to_json())
+            _, plan = check(built, data.frame, data.truths, **request.to_json())
     except (DataError, TooFewPointsError) as error:
         error.field = _field(error, "dataset_id")
         raise

@@ -26,7 +26,7 @@ def add_dataset(
 ) -> tuple[Dataset, bool]:
     """The dataset, and whether it is new: the same bytes read in the same way are the same dataset.
 
-    An error names the field of the upload: file or target.
+    An empty target: the file has inputs without truths. An error names the field of the upload: file or target.
     """
     if printable(target, _LONGEST_TARGET) != target:
         raise DataError(f"target must be printable text of at most {_LONGEST_TARGET:,} characters.", field="target")
@@ -38,7 +38,7 @@ def add_dataset(
 
         def make() -> tuple[Dataset, Path]:
             try:
-                found = convert_dataset(file, filename, target, limits, output)
+                found = convert_dataset(file, filename, target or None, limits, output)
             except DataError as error:
                 # The arrays and columns inside the file are no fields of the upload.
                 if error.field != "target":

@@ -1,11 +1,16 @@
 """Certificates: written once with their predictor, never changed."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import exists, select, tuple_
 from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError
 from certiset.core.store.paging import Page
 from certiset.core.store.records import CertificateRecord, Monitor, PredictorRecord
+
+SIZES = "betting"
+"""the bound of statements about sizes, which are kept among the certificates"""
 
 
 class Certificates:
@@ -17,6 +22,18 @@ class Certificates:
         if found is None:
             raise NotFoundError(f"There is no certificate {id}.")
         return found
+
+    def add(self, record: CertificateRecord) -> None:
+        self._session.add(record)
+        self._session.flush()
+
+    def on_sizes(self, tenant: str, predictor_id: str) -> Sequence[CertificateRecord]:
+        """Statements about sizes on fresh inputs, oldest first."""
+        record = CertificateRecord
+        chosen = select(record).where(
+            record.tenant == tenant, record.predictor_id == predictor_id, record.bound == SIZES
+        )
+        return self._session.scalars(chosen.order_by(record.created_at, record.id)).all()
 
     def list(
         self,

@@ -57,14 +57,14 @@ class Dataset(Record):
     sha256: Mapped[str] = mapped_column(_Id)
     """of the file as it was uploaded"""
     target: Mapped[str] = mapped_column(String(1000))
-    """the column or columns that were read as y"""
+    """the column or columns that were read as y; empty for inputs without truths"""
     artifact: Mapped[str] = mapped_column(_Id, index=True)
     """x and y in a safetensors file"""
     rows: Mapped[int] = mapped_column(BigInteger)
     x_shape: Mapped[list[int]]
     """of one row"""
     y_kind: Mapped[str] = mapped_column(String(20))
-    """labels, numbers or vectors"""
+    """labels, numbers or vectors; none for inputs without truths"""
     bytes: Mapped[int] = mapped_column(BigInteger)
     """of the file as it was uploaded"""
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)

@@ -86,7 +86,7 @@ def _recomputed(options: argparse.Namespace, certificate: Certificate) -> list[C
     arrays = read_dataset(options.dataset, options.dataset.name, options.target)
     model, close = _model(options.model, description["manifest"])
     try:
-        return checks + audit(certificate, model, arrays.frame, arrays.y, file, description)
+        return checks + audit(certificate, model, arrays.frame, arrays.truths, file, description)
     finally:
         close()
 

@@ -31,7 +31,11 @@ def register(subparsers: Any) -> None:
     )
     upload.add_argument("file", type=Path, metavar="FILE", help=".npz with arrays x and y, .csv, .parquet or .json")
     upload.add_argument("--name", default="", help="name of the dataset (default: the file's name)")
-    upload.add_argument("--target", default="y", help="column of y, or several, comma-separated (default y)")
+    upload.add_argument(
+        "--target",
+        default="y",
+        help="column of y, or several, comma-separated (default y); '' for inputs without truths",
+    )
     add_list(actions, _VIEW, lambda client: client.datasets)
     add_show(actions, _VIEW, lambda client: client.datasets)
     add_delete(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from certiset import auditing
-from certiset.core.certificate import Certificate, Verification
+from certiset.core.certificate import Certificate, SizeStatement, Verification
 from certiset.core.certificate.public_keys import is_public_key, key_id, read_keys
 from certiset.service.cli.errors import CommandError
 
@@ -32,7 +32,12 @@ def register(subparsers: Any) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="the certificate, as JSON, or a saved predictor")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="the certificate or statement about sizes, as JSON, or a saved predictor",
+    )
     add_keys(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(run=run)
@@ -86,8 +91,9 @@ def run(options: argparse.Namespace) -> int:
     return 0 if found.trusted else NOT_SIGNED_BY_THEM
 
 
-def _sentences(certificate: Certificate, found: Verification) -> str:
-    said = [certificate.statement, certificate.size_statement, certificate.account and certificate.account.statement]
+def _sentences(certificate: Certificate | SizeStatement, found: Verification) -> str:
+    sizes = certificate.size_statement if isinstance(certificate, Certificate) else None
+    said = [certificate.statement, sizes, certificate.account and certificate.account.statement]
     lines = [certificate.id, *(sentence for sentence in said if sentence)]
     lines += [f"Caveat: {caveat.message}" for caveat in certificate.caveats]
     lines.append("")

@@ -14,7 +14,7 @@ from certiset.core.resources import (
     Usage,
     Verification,
 )
-from certiset.service.client.certificate import Certificate
+from certiset.service.client.certificate import Certificate, SizeStatement
 from certiset.service.client.client import Client
 from certiset.service.client.errors import ApiError, ClientError, UnreachableError
 from certiset.service.client.events import Event
@@ -40,6 +40,7 @@ __all__ = [
     "Promise",
     "PublicKey",
     "Ready",
+    "SizeStatement",
     "UnreachableError",
     "Usage",
     "Verification",

@@ -8,6 +8,39 @@ from certiset.core.certificate.content import Account, Caveat, Coverage, Efficie
 from certiset.core.resource_base import Resource
 
 
+class Sizes(Resource):
+    measure: str
+    gamma: float
+    upper_bound: float
+    """on the mean size of future sets"""
+    empirical: float
+    cap: float
+    """above which sizes count as this"""
+    rows: int
+    member: int | None = None
+    """the one that answers for every input; None where each draws one"""
+
+
+class SizeStatement(Resource):
+    """What was certified about sizes on fresh inputs; `document` is the whole, which is what was signed."""
+
+    id: str
+    predictor_id: str
+    issued_at: str
+    statement: str
+    """the promise, in one sentence"""
+    assumptions: tuple[str, ...]
+    caveats: tuple[Caveat, ...] = ()
+    sizes: Sizes
+    signature: str | None = None
+    document: dict[str, Any]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_document(cls, document: Any) -> Any:
+        return {**document, "document": document} if isinstance(document, dict) else document
+
+
 class Certificate(Resource):
     id: str
     predictor_id: str

@@ -5,8 +5,11 @@ import json
 from collections.abc import Iterator
 
 from certiset.core.resources import CertificateWord, PublicKey, Verification
-from certiset.service.client.certificate import Certificate
+from certiset.service.client.certificate import Certificate, SizeStatement
 from certiset.service.client.connection import Connection, part
+
+SIZES = "sizes"
+"""the kind of statements that are listed among the certificates"""
 
 
 class Certificates:
@@ -26,8 +29,7 @@ class Certificates:
         """Those that agree with what is given, newest first; validity is consistent, contradicted or
         withdrawn.
         """
-        return self._connection.pages(
-            Certificate,
+        items = self._connection.items(
             "/certificates",
             predictor=predictor,
             dataset=dataset,
@@ -36,6 +38,12 @@ class Certificates:
             bound=bound,
             validity=validity,
         )
+        return (Certificate.model_validate(item) for item in items if item.get("kind") != SIZES)
+
+    def sizes(self, predictor: str) -> Iterator[SizeStatement]:
+        """What was certified about the sizes of a predictor's sets on fresh inputs, newest first."""
+        items = self._connection.items("/certificates", predictor=predictor)
+        return (SizeStatement.model_validate(item) for item in items if item.get("kind") == SIZES)
 
     def get(self, id: str) -> Certificate:
         return self._connection.ask(Certificate, "GET", f"/certificates/{part(id)}")

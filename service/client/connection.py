@@ -71,10 +71,14 @@ class Connection:
 
     def pages(self, kind: type[R], path: str, **params: Any) -> Iterator[R]:
         """The items of all pages, newest first; each page is fetched when it is reached."""
+        return map(kind.model_validate, self.items(path, **params))
+
+    def items(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
+        """The same as JSON, for lists of more than one kind."""
         cursor = None
         while True:
             page = self.send("GET", path, params=given({**params, "limit": 200, "cursor": cursor})).json()
-            yield from (kind.model_validate(item) for item in page["items"])
+            yield from page["items"]
             cursor = page["next_cursor"]
             if cursor is None:
                 return

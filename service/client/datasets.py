@@ -26,16 +26,17 @@ class Datasets:
         x: ArrayLike | None = None,
         y: ArrayLike | None = None,
         name: str = "",
-        target: str = "y",
+        target: str | None = "y",
     ) -> Dataset:
         """A file (.npz, .csv, .parquet or .json), a data frame, or x and y. The same content again is the same dataset.
 
         Of a data frame (pandas, polars, pyarrow) that is given alone, the columns of the target are y. Given alone or
-        as x, it keeps the names of its columns, its text and what is missing in it.
+        as x, it keeps the names of its columns, its text and what is missing in it. With target=None the file, the
+        frame or x are inputs without truths, which certify sizes.
         """
-        if (path is None) == (x is None) or (x is None) != (y is None):
-            raise TypeError("Give a path or a data frame, or both x and y.")
-        fields = {"name": name, "target": target}
+        if (path is None) == (x is None) or (y is None) != (x is None or target is None):
+            raise TypeError("Give a path or a data frame, or both x and y, or x and target=None.")
+        fields = {"name": name, "target": target or ""}
         table = path if x is None else x
         if names_of(table) is not None:
             content = frame_file(table, y, target)
@@ -43,7 +44,8 @@ class Datasets:
         if path is None:
             # Bytes that depend on nothing but the arrays: NumPy writes no time into its files.
             stream = io.BytesIO()
-            np.savez(stream, x=np.asarray(x), **{target: np.asarray(y)})  # type: ignore[arg-type]
+            truths = {} if target is None else {target: np.asarray(y)}
+            np.savez(stream, x=np.asarray(x), **truths)  # type: ignore[arg-type]
             return self._send(lambda: (f"{name or 'arrays'}.npz", stream.getvalue()), fields)
         with Path(path).open("rb") as file:
 

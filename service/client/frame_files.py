@@ -16,15 +16,18 @@ _MOST_TEXT = 2**28
 """bytes of one column of text, all of whose cells take as much as the longest"""
 
 
-def frame_file(x: Any, y: ArrayLike | None, target: str) -> bytes:
-    """An .npz file of a data frame; without y, the target names columns of the frame."""
+def frame_file(x: Any, y: ArrayLike | None, target: str | None) -> bytes:
+    """An .npz file of a data frame; without y, the target names columns of the frame, and None means no truths."""
     frame = as_frame(x)
-    if y is None:
-        frame, y = _apart(frame, target)
+    truths: dict[str, NDArray[Any]] = {}
+    if target is not None:
+        if y is None:
+            frame, y = _apart(frame, target)
+        truths[target] = np.asarray(y)
     assert frame.names is not None
     if not frame.names:
         raise DataError("x has no column of numbers.", field="x")
-    arrays = {"x": np.asarray(frame.x), COLUMN_NAMES: np.array(frame.names), target: np.asarray(y)}
+    arrays = {"x": np.asarray(frame.x), COLUMN_NAMES: np.array(frame.names), **truths}
     for name, column in frame.further.items():
         assert isinstance(column, TextColumn)
         if name in arrays:

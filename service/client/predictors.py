@@ -7,6 +7,7 @@ from typing import Literal
 
 from certiset.core.monitor_resources import Monitor
 from certiset.core.resources import Predictor
+from certiset.service.client.certificate import SizeStatement
 from certiset.service.client.connection import Connection, part
 
 
@@ -24,6 +25,11 @@ class Predictors:
     def serve(self, id: str, members: Literal["random", "best"]) -> Predictor:
         """From now on a random member for each input, or always the one with the smallest certified size."""
         return self._connection.ask(Predictor, "PATCH", f"/predictors/{part(id)}", json={"serve": members})
+
+    def certify_size(self, id: str, dataset_id: str, gamma: float = 0.05) -> SizeStatement:
+        """Certifies the mean size of its sets on a dataset of fresh inputs, which needs no truths."""
+        body = {"dataset_id": dataset_id, "gamma": gamma}
+        return self._connection.ask(SizeStatement, "POST", f"/predictors/{part(id)}/sizes", json=body)
 
     def delete(self, id: str) -> None:
         """Ends its serving; the certificate stays readable, marked as withdrawn."""

@@ -80,13 +80,17 @@ class CachedPredictor:
         )
         self.certificate_json = json.dumps(promise.model_dump()).encode()
 
+    @property
+    def only_member(self) -> int | None:
+        """The one that answers for every input; None where each draws its own."""
+        return self.best_member if self.serve == "best" and self.each_is_promised else None
+
     def members(self, rows: int, member: int | None, numbers: NDArray[np.uint64] | None = None) -> NDArray[np.int64]:
         """Who answers for each row: the one asked for, the best one, the case's, or one drawn by the system.
 
         ``numbers`` are those of the rows' cases, as good as random.
         """
-        if member is None and self.serve == "best" and self.each_is_promised:
-            member = self.best_member
+        member = self.only_member if member is None else member
         if member is None and numbers is not None:
             return (numbers % np.uint64(self.predictor.members)).astype(np.int64)
         return self.predictor.draw_members(rows, member)

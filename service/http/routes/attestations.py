@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 
 from certiset.core.certificate import dsse
-from certiset.core.certificate.attestation import PAYLOAD_TYPE, attestation, status_word
+from certiset.core.certificate.attestation import PAYLOAD_TYPE, attested, status_word
 from certiset.core.jobs.standing import standing_of
 from certiset.service.http.access.requirements import requires
 from certiset.service.http.etags import matches
@@ -55,8 +55,8 @@ def get_attestation(
     """The certificate as an in-toto Statement v1 about its own file and the predictor's, signed by the current key."""
     with service.store.reading() as work:
         document = work.certificates.get(caller.tenant, id).document
-    certificate = service.issuer_keys.issued(document, id)
-    envelope = dsse.sealed(attestation(certificate, document), PAYLOAD_TYPE, service.signer)
+    certificate = service.issuer_keys.document(document, id)
+    envelope = dsse.sealed(attested(certificate, document), PAYLOAD_TYPE, service.signer)
     signature = envelope["signatures"][0]
     etag = f'"{certificate.digest[:32]}-{signature["keyid"]}"'
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
@@ -72,7 +72,7 @@ def get_status(id: PathId, service: TheService, caller: TheCaller) -> Response:
     with service.store.reading() as work:
         record = work.certificates.get(caller.tenant, id)
         standing = standing_of(work, record)
-    certificate = service.issuer_keys.issued(record.document, id)
+    certificate = service.issuer_keys.document(record.document, id)
     said = status_word(certificate, record.document, standing.word())
     headers = {"Cache-Control": "no-store", "Certificate-Status": standing.status}
     envelope = dsse.sealed(said, PAYLOAD_TYPE, service.signer)

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from certiset.core.certificate import Certificate
 from certiset.core.certificate.checks import equal
 from certiset.core.certificate.guarantees import GUARANTEES
+from certiset.core.certificate.issuer_keys import read_document
 from certiset.core.certificate.public_keys import key_id
 from certiset.core.errors import DamagedFileError
 from certiset.core.jobs.standing import standing_of
@@ -56,7 +56,10 @@ def list_certificates(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """Those that are not as they were signed are left out; asked for one by one, they say what is wrong."""
+    """Those that are not as they were signed are left out; asked for one by one, they say what is wrong.
+
+    Statements about sizes on fresh inputs are among them, with `kind: "sizes"`.
+    """
     with service.store.reading() as work:
         page = work.certificates.list(
             caller.tenant,
@@ -120,7 +123,7 @@ def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> An
         record = work.certificates.get(caller.tenant, id)
         status = standing_of(work, record).status
     try:
-        certificate = Certificate.from_json(record.document)
+        certificate = read_document(record.document)
         found = certificate.verify(service.issuer_keys.all)
     except DamagedFileError as error:
         readable = {"name": "document", "ok": False, "expected": "a certificate", "found": str(error)}

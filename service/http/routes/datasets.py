@@ -1,4 +1,4 @@
-"""Calibration data."""
+"""Calibration data, and inputs without truths."""
 
 import math
 from functools import partial
@@ -30,7 +30,11 @@ _FORM = {
                     "properties": {
                         "file": {"type": "string", "format": "binary", "description": suffix_list()},
                         "name": {"type": "string", "maxLength": 200},
-                        "target": {"type": "string", "default": "y", "description": "column of y, or several"},
+                        "target": {
+                            "type": "string",
+                            "default": "y",
+                            "description": "column of y, or several; empty: the file has inputs without truths",
+                        },
                     },
                 }
             }
@@ -104,7 +108,7 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
         rows=record.rows,
         # JSON has no NaN.
         x=tuple(tuple(None if value != value else value for value in row) for row in flat),  # noqa: PLR0124
-        y=y.tolist(),
+        y=y.tolist() if y.size else (),
         columns=described["names"] if described is not None else None,
     )
 

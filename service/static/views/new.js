@@ -70,7 +70,8 @@ function either(legend, name, known, existing, fresh) {
     existing, fresh) };
 }
 
-function dataPart(known, suffixes) {
+function dataPart(all, suffixes) {
+  const known = all.filter((one) => one.y_kind !== "none");
   const pick = field("Dataset", choice(known.map((one) => [one.id,
     `${one.name || one.id}: ${number(one.rows)} rows of ${one.x_shape.join(" x ")}, y: ${one.y_kind}`])));
   const file = field("File", element("input", { type: "file", accept: suffixes.join(",") }),

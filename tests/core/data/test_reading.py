@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certiset.core.data import read_inputs, suffixes
+from certiset.core.data import DatasetArrays, read_dataset, read_inputs, suffixes
 from certiset.core.data.formats import format_of, is_sandboxed
 from certiset.core.errors import DataError
 from tests.core.data.files import X, Y, read, write
@@ -32,6 +32,19 @@ def test_noise_is_an_error_and_never_a_crash(
     file.write_bytes(content)
     with contextlib.suppress(DataError):
         read(file)
+
+
+@pytest.mark.parametrize("suffix", suffixes())
+def test_a_file_may_be_read_as_inputs_without_truths(tmp_path: Path, suffix: str) -> None:
+    file = write(tmp_path, suffix)
+    found = read_dataset(file, file.name, None)
+    assert found.y_kind == "none"
+    assert "y" not in found.tensors()
+    again = DatasetArrays.from_bytes(found.to_bytes())
+    assert (again.y_kind, again.names) == ("none", found.names)
+    assert np.array_equal(again.x, found.x)
+    with pytest.raises(DataError, match="has no truths"):
+        _ = again.truths
 
 
 @pytest.mark.parametrize("suffix", suffixes())

@@ -56,6 +56,23 @@ def test_numbers_that_hold_and_a_key_that_is_trusted(
     assert "FAILED" not in printed
 
 
+def test_a_statement_about_sizes_is_checked_like_a_certificate(
+    tmp_path: Path, predictor: Predictor, signer: Signer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    statement = signer.sign(predictor.certify_size(class_data(500, 9)[0]))
+    target = tmp_path / "sizes.json"
+    target.write_text(json.dumps(statement.to_json()))
+    assert main(["verify", str(target), "--key", signer.public_key]) == 0
+    assert statement.statement in capsys.readouterr().out
+    assert main(["verify", str(target)]) == 3
+    content = statement.to_json()
+    content["sizes"]["counts"][0][1] += 1
+    target.write_text(json.dumps(content))
+    assert main(["verify", str(target), "--key", signer.public_key]) == 1
+    target.write_text(json.dumps({**content, "more": 1}))
+    assert main(["verify", str(target), "--key", signer.public_key]) == 2
+
+
 @pytest.mark.parametrize("form", ["lines", "json"])
 def test_a_file_of_keys(signed: Path, signer: Signer, tmp_path: Path, form: str) -> None:
     keys = tmp_path / "keys"
