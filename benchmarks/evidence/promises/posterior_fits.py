@@ -59,9 +59,9 @@ FAMILY = Family(
     "coverage",
     "Whole fits: `pac_bayes` with a posterior that is served",
     f"300 rows, of which 6 tune the prior (1000 and 10 for the logits), alpha = {ALPHA:g}. Two parameters of the "
-    "sensor learn from the calibration rows and pay for it in nats. With guarantee `per_draw` coverage is promised for every "
-    "served member; with `posterior` for their mean over the posterior (measured by the members that were drawn from "
-    "it), and for the drawn members, with twice the risk, at another level.",
+    "sensor learn from the calibration rows and pay for it in nats. With guarantee `per_draw` coverage is promised for "
+    "every served member; with `posterior` for their mean over the posterior (measured by the members that were drawn "
+    "from it), and for the drawn members, with twice the risk, at another level.",
     simulate,
     [
         *(_case("every draw, sensor", "sensor", 300, delta, 1000, SENSOR) for delta in (0.05, 0.2)),
