@@ -31,13 +31,13 @@ def test_every_member_of_a_fit_keeps_the_promise(problem: str) -> None:
 
 @pytest.mark.parametrize(
     ("problem", "rows", "options", "sets"),
-    [("sensor", 300, posterior_fits.SENSOR, SETS), ("logits", 600, posterior_fits.LOGITS, SETS // 2)],
+    [("sensor", 300, posterior_fits.SENSOR, SETS), ("logits", 1000, posterior_fits.LOGITS, SETS // 2)],
     ids=["sensor", "logits"],
 )
 def test_every_member_keeps_the_promise_where_a_posterior_is_served(
     problem: str, rows: int, options: dict[str, Any], sets: int
 ) -> None:
-    (found,) = broken(problem, rows, {**options, "members": 4}, sets)
+    (found,) = broken(problem, rows, options, sets)
     assert found.facts["stepped"] > 1 / 4, "the setting must exercise the posterior step"
     assert within_margin(found.broken, sets, DELTA), found
 
