@@ -73,6 +73,7 @@ def test_every_route_with_another_tenants_ids_finds_nothing(server: Server) -> N
     }
     bodies = {
         ("PATCH", "/predictors/{id}"): {"serve": "random"},
+        ("POST", "/predictors/{id}/sizes"): {"dataset_id": calibration.dataset_id},
         ("POST", "/v2/models/{id}/infer"): {
             "inputs": [{"name": "x", "shape": [1, 1], "datatype": "FP32", "data": [0.1]}]
         },
