@@ -22,22 +22,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_FIRST_PART = 0.6
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Two more than there are cores: many tests wait for a server, a lease or a broker most of their time."""
     return (os.cpu_count() or 1) + 2
 
 
-def spread(items: list[pytest.Item], folder: str) -> list[pytest.Item]:
-    """The modules of one folder spread evenly among the others; the order is otherwise as it was.
+def spread(items: list[pytest.Item], folders: tuple[str, ...]) -> list[pytest.Item]:
+    """The modules of these folders spread evenly over the first part of the others; the order is otherwise as it was.
 
-    Tests of the worker wait most of their time. Beside tests that compute they cost next to nothing, but all of them
-    together, at the end, leave the cores idle for minutes.
+    Their tests wait most of their time, and some modules take minutes. Beside tests that compute they cost next to
+    nothing, but at the end, one after the other in one process, they leave the cores idle for as long.
     """
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.nodeid.partition("::")[0])]
-    apart = [module for module in modules if module[0].nodeid.startswith(folder)]
-    others = [module for module in modules if not module[0].nodeid.startswith(folder)]
+    apart = [module for module in modules if module[0].nodeid.startswith(folders)]
+    others = [module for module in modules if not module[0].nodeid.startswith(folders)]
+    step = _FIRST_PART * len(others) / max(len(apart), 1)
     for number, module in enumerate(apart):
-        others.insert(number + (number * len(others)) // max(len(apart), 1), module)
+        others.insert(number + int(number * step), module)
     return [item for module in others for item in module]
 
 
@@ -47,7 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
         if is_in(item.nodeid, ALONE):
             item.add_marker(pytest.mark.alone)
-    items[:] = spread(items, "tests/worker/")
+    items[:] = spread(items, ("tests/worker/", "tests/system/"))
     if config.args == config.getini("testpaths"):
         ids = [item.nodeid for item in items]
         unknown = [entry for entry in SLOW if not any(id.startswith(entry) for id in ids)]
