@@ -15,6 +15,13 @@ NOT_IN_DIGEST = ("id", "issued_at", "signature", "account", "names")
 """what may differ between certificates of equal fits, beside the machine that they were made on"""
 
 
+def digest_of(content: dict[str, Any]) -> str:
+    """SHA-256 of a document in its one spelling, without what may differ between those of equal fits."""
+    kept = {name: value for name, value in content.items() if name not in NOT_IN_DIGEST}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 @dataclass(frozen=True)
 class Union:
     """The choices that were open: all of them paid for, one taken."""
@@ -231,13 +238,10 @@ class CertificateContent:
     def digest(self) -> str:
         """SHA-256 of everything but names, time, account, signature and machine: equal for equal fits."""
         content = self.to_json()
-        for name in NOT_IN_DIGEST:
-            content.pop(name, None)
         for name in ("software", "device"):
             content["provenance"].pop(name)
         (content.get("data") or {}).pop("file_sha256", None)
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(content)
 
     @property
     def digest_id(self) -> str:

@@ -4,8 +4,6 @@ Thresholds were fixed before these inputs were seen, so that no grid is needed, 
 stands beside the predictor's certificate, with a gamma and a provenance of its own.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ from typing import Any
 
 from certiset.core.bounds import SizeCounts
 from certiset.core.certificate.checks import Check, close, equal
-from certiset.core.certificate.content import FORMAT, Caveat, Names
+from certiset.core.certificate.content import FORMAT, Caveat, Names, digest_of
 from certiset.core.certificate.json_text import parse
 from certiset.core.certificate.rounding import at_most, promise, total_risk
 from certiset.core.certificate.strict_json import read, written
@@ -22,7 +20,6 @@ from certiset.core.errors import DamagedFileError
 
 KIND = "sizes"
 BOUND = "betting"
-_NOT_IN_DIGEST = ("id", "issued_at", "signature", "account", "names")
 _UNITS = {"labels": " labels", "width": "", "volume": ""}
 _ROUNDING = 1e-9
 _ASSUMPTIONS = [
@@ -121,12 +118,9 @@ class SizeStatement:
     def digest(self) -> str:
         """SHA-256 of everything but names, time, account, signature and software: equal for equal inputs."""
         content = self.to_json()
-        for name in _NOT_IN_DIGEST:
-            content.pop(name, None)
         for name in ("software", "file_sha256"):
             content["provenance"].pop(name, None)
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(content)
 
     @property
     def digest_id(self) -> str:

@@ -92,10 +92,9 @@ class BatchProcess:
             self._process = await run_sync(self._start, theirs.fileno())
             theirs.close()
             await channel.send(self._hello)
-            if await channel.receive() is None:
-                return
-            self._channel = channel
-            ended_by_us = await self._listen(channel)
+            if await channel.receive() is not None:
+                self._channel = channel
+                ended_by_us = await self._listen(channel)
         except OSError as error:
             _log.warning("There is no process for large requests: %s.", error)
         finally:

@@ -14,11 +14,11 @@ from certiset.service.batches.channel import write_all
 from certiset.service.http.access.requirements import AccessTable
 from certiset.service.http.bodies import ON_THE_SPOT
 from certiset.service.http.body_limit import declared_length
+from certiset.service.http.long_answers import send_in_pieces
 from certiset.service.http.problems import PROBLEM, problem_of, problem_response
 from certiset.service.http.request_log import request_id
 from certiset.service.http.state import Service
 
-_PIECE = 2**17
 _SECRET = (b"authorization", b"x-api-key", b"cookie")
 """headers that have done what they are for"""
 
@@ -99,13 +99,11 @@ async def _kept(receive: Receive) -> int:
 async def _send(answer: dict[str, Any], descriptor: int | None, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer["headers"]]
     await send({"type": "http.response.start", "status": answer["status"], "headers": headers})
-    if descriptor is not None:
-        try:
-            size = os.fstat(descriptor).st_size
-            with mmap.mmap(descriptor, size, prot=mmap.PROT_READ) as content:
-                for start in range(0, size, _PIECE):
-                    piece = content[start : start + _PIECE]
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-        finally:
-            os.close(descriptor)
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
+    if descriptor is None:
+        await send_in_pieces([], send)
+        return
+    try:
+        with mmap.mmap(descriptor, 0, prot=mmap.PROT_READ) as content:
+            await send_in_pieces([content], send)
+    finally:
+        os.close(descriptor)

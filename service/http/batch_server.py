@@ -22,8 +22,8 @@ from certiset.core.settings import Settings
 from certiset.service.batches.channel import Channel, write_all
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import AccessTable
-from certiset.service.http.problems import PROBLEM, add_handlers, problem_response
-from certiset.service.http.request_log import log_as_json, request_id
+from certiset.service.http.problems import PROBLEM, add_handlers
+from certiset.service.http.request_log import log_as_json, request_id, unexpected_problem
 from certiset.service.http.routes import inference_protocol, predict_set
 from certiset.service.http.state import Service
 
@@ -116,8 +116,7 @@ async def _answer(app: FastAPI, channel: Channel, asked: dict[str, Any], body: i
             _log.exception("unexpected error")
             os.ftruncate(file, 0)
             os.lseek(file, 0, os.SEEK_SET)
-            detail = f"Unexpected error; see the log for request id {asked['request_id']}."
-            await problem_response(500, detail)(scope, _receive(None), send)
+            await unexpected_problem()(scope, _receive(None), send)
         answer = {
             "id": asked["id"],
             "status": start["status"],

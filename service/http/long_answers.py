@@ -1,6 +1,7 @@
 """Answers of any length, sent in pieces: handing over millions of bytes at once would hold everybody else up."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import mmap
+from collections.abc import Iterable, Mapping, Sequence
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -18,12 +19,12 @@ class LongResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        for piece in _pieces(self._parts):
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send_in_pieces(self._parts, send)
 
 
-def _pieces(parts: Sequence[bytes]) -> Iterator[bytes]:
+async def send_in_pieces(parts: Iterable[bytes | mmap.mmap], send: Send) -> None:
+    """The whole body of an answer that has begun."""
     for part in parts:
         for start in range(0, len(part), _PIECE):
-            yield part[start : start + _PIECE]
+            await send({"type": "http.response.body", "body": part[start : start + _PIECE], "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})

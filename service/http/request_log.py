@@ -9,6 +9,7 @@ import time
 from contextvars import ContextVar
 
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from certiset.core.store.identifiers import ID_PATTERN
@@ -60,8 +61,7 @@ class RequestLog:
             # Here and not farther out, where the request's id is no longer known.
             _log.exception("unexpected error")
             if not begun:
-                detail = f"Unexpected error; see the log for request id {id}."
-                await problem_response(500, detail)(scope, receive, answered)
+                await unexpected_problem()(scope, receive, answered)
         finally:
             # A connection that was closed for being too slow has told its caller so by itself.
             self._record(scope, scope["state"].get(REFUSED, status), time.perf_counter() - begin)
@@ -105,6 +105,11 @@ class RequestLog:
                 code=code,
                 object_id=id if id is not None and _GOOD_OBJECT.fullmatch(id) else None,
             )
+
+
+def unexpected_problem() -> Response:
+    """For an error that was logged and says nothing to the caller, but for where to look."""
+    return problem_response(500, f"Unexpected error; see the log for request id {request_id.get()}.")
 
 
 class JsonLines(logging.Formatter):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.evidence.promises.family import Tally
+from benchmarks.evidence.promises.family import Case, Tally
 from benchmarks.evidence.promises.tiny_problems import PROBLEMS, TOLERANCE, TinyProblem
 from certiset.core.fit import fit
 from certiset.core.fit.predictor import Predictor
@@ -32,6 +32,20 @@ class Account:
     def tally(self, statement: str) -> Tally:
         facts = {name: total / max(self.made, 1) for name, total in self.facts.items()}
         return Tally(statement, self.level, self.broken, self.made, facts=facts)
+
+
+def fit_case(
+    name: str,
+    problem: str,
+    rows: int,
+    delta: float,
+    runs: int,
+    options: dict[str, Any],
+    fits_at_once: int = 100,
+) -> Case:
+    """``fits_at_once`` are kept together, so that an interrupted run resumes behind them."""
+    settings = {"problem": problem, "rows": rows, "delta": delta, "options": options}
+    return Case(name, settings, runs, quick_runs=3, parts=runs // fits_at_once)
 
 
 def fits(problem: str, rows: int, runs: int, seed: int, options: dict[str, Any]) -> Iterator[Predictor]:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from benchmarks.evidence.promises.family import Case, Family, Tally
+from benchmarks.evidence.promises.family import Family, Tally
 from benchmarks.evidence.promises.fit_tallies import (
     ALPHA,
     Account,
+    fit_case,
     fits,
     mean_size_broken,
     missed,
@@ -32,11 +33,6 @@ def simulate(*, runs: int, seed: int, problem: str, rows: int, delta: float, opt
     return [tally for tally in found if tally.made]
 
 
-def _case(name: str, problem: str, rows: int, delta: float, runs: int, options: dict[str, Any]) -> Case:
-    settings = {"problem": problem, "rows": rows, "delta": delta, "options": options}
-    return Case(name, settings, runs, quick_runs=3, parts=runs // 100)
-
-
 FAMILY = Family(
     "point_fits",
     "coverage",
@@ -46,7 +42,7 @@ FAMILY = Family(
     "learned scale, three classes with a network of 16 units, logits of four classes that are shifted.",
     simulate,
     [
-        _case(f"{method}, {problem}", problem, rows, delta, runs, {"method": method, **options})
+        fit_case(f"{method}, {problem}", problem, rows, delta, runs, {"method": method, **options})
         for method, problem, rows, runs, options in (
             ("standard", "sensor", 150, 1000, {"score": "residual"}),
             ("standard", "logits", 150, 1000, {}),

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from benchmarks.evidence.promises.family import Case, Family, Tally
-from benchmarks.evidence.promises.fit_tallies import ALPHA, Account, fits, missed, too_much
+from benchmarks.evidence.promises.family import Family, Tally
+from benchmarks.evidence.promises.fit_tallies import ALPHA, Account, fit_case, fits, missed, too_much
 
 SMALL_PRIOR = {"split": 0.02, "train": "mean", "scale": 1.0, "steps": 3, "objective": "proper"}
 """a D_0 of a few rows, so that there is something left to learn on D_N"""
@@ -49,11 +49,6 @@ def simulate(*, runs: int, seed: int, problem: str, rows: int, delta: float, opt
     return [tally for tally in found if tally.made]
 
 
-def _case(name: str, problem: str, rows: int, delta: float, runs: int, options: dict[str, Any]) -> Case:
-    settings = {"problem": problem, "rows": rows, "delta": delta, "options": options}
-    return Case(name, settings, runs, quick_runs=3, parts=runs // 50)
-
-
 FAMILY = Family(
     "posterior_fits",
     "coverage",
@@ -64,13 +59,13 @@ FAMILY = Family(
     "from it), and for the drawn members, with twice the risk, at another level.",
     simulate,
     [
-        *(_case("every draw, sensor", "sensor", 300, delta, 1000, SENSOR) for delta in (0.05, 0.2)),
+        *(fit_case("every draw, sensor", "sensor", 300, delta, 1000, SENSOR, fits_at_once=50) for delta in (0.05, 0.2)),
         *(
-            _case(f"{bound}, sensor", "sensor", 300, delta, 200, options)
+            fit_case(f"{bound}, sensor", "sensor", 300, delta, 200, options, fits_at_once=50)
             for bound in ("chernoff", "seeger")
             for delta in (0.05, 0.2)
             for options in [{**SENSOR, **_MEAN[bound], "bound": bound, "members": 8}]
         ),
-        _case("every draw, logits", "logits", 1000, 0.2, 200, LOGITS),
+        fit_case("every draw, logits", "logits", 1000, 0.2, 200, LOGITS, fits_at_once=50),
     ],
 )

@@ -98,6 +98,18 @@ def test_a_death_fails_whoever_waits_and_the_next_request_starts_another(monkeyp
     asyncio.run(run())
 
 
+def test_one_that_never_gets_ready_is_a_death_and_is_waited_for() -> None:
+    async def run() -> None:
+        died = Deaths()
+        asked = BatchProcess("this", {}, idle_seconds=60.0, died=died)
+        asked.wake()
+        await until(lambda: died.count == 1 and asked._process is None)
+        assert not asked.is_ready
+        asked.close()
+
+    asyncio.run(run())
+
+
 def test_one_without_work_ends_and_is_no_death() -> None:
     async def run() -> None:
         died = Deaths()
