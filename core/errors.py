@@ -90,6 +90,12 @@ class StoppedError(CertisetError, RuntimeError):
     code = "stopped"
 
 
+class FitError(CertisetError, RuntimeError):
+    """A fit that ended without a predictor, for a reason that lies in the data and the options."""
+
+    code = "fit_failed"
+
+
 class UncoveredError(CertisetError, RuntimeError):
     """The sets that would be served miss more of the calibration rows than their thresholds allow: no certificate."""
 

@@ -132,6 +132,29 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """One way to adapt the model, as it did on rows that it was not tuned on."""
+
+    name: str
+    rows: int
+    """that it was tuned on"""
+    size: float
+    """mean size of its sets, as a multiple of that of the model as given"""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a fit compared before it chose: on revealed rows alone, which calibrate nothing."""
+
+    revealed: int
+    """rows, or clusters, that were looked at"""
+    compared: list[Compared]
+    taken: str
+    reason: str
+    """in a sentence"""
+
+
+@dataclass(frozen=True)
 class Caveat:
     """Something that a reader should know before relying on the promise, and what to do about it."""
 
@@ -228,6 +251,8 @@ class CertificateContent:
     account: Account | None = None
     canaries: Canaries | None = None
     """what the members say about made-up inputs, for whoever loads them"""
+    selection: Selection | None = None
+    """what the fit compared on revealed rows, and why it chose"""
 
     def to_json(self) -> dict[str, Any]:
         if self.format == 1:

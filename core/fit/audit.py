@@ -8,14 +8,13 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from certiset.core.bounds import TooFewPointsError
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
 from certiset.core.data.arrays import CheckedData, check_data
 from certiset.core.data.frame import as_frame
-from certiset.core.errors import DamagedFileError, OptionError
+from certiset.core.errors import DamagedFileError
+from certiset.core.fit.methods import METHODS
 from certiset.core.fit.options import FitOptions
-from certiset.core.fit.plan import make_plan
 from certiset.core.fit.reference_rows import ReferenceRows, make_reference
 from certiset.core.fit.roles import Given, read_rows
 from certiset.core.fit.rows import Rows, on_device
@@ -93,15 +92,12 @@ def _plan(certificate: Certificate, rows: int) -> list[Check]:
     """What the options fix before D_N is seen; certificates of format 1 do not state them."""
     if certificate.options is None:
         return []
-    try:
-        plan = make_plan(FitOptions.read(certificate.options), rows)
-    except (OptionError, TooFewPointsError) as error:
-        return [Check("plan", False, "options that can be planned with", str(error))]
-    union, split = certificate.coverage.union, [certificate.provenance.n_tune, certificate.provenance.n_calibrate]
-    return [
-        equal("points that tune, and that calibrate", split, [plan.n_tune, plan.n]),
-        equal("choices and their shares of delta", [union.choices, union.weights], [plan.choices, plan.weights]),
-    ]
+    options = FitOptions.read(certificate.options)
+    fixed = METHODS[options.method].tuned_rows(options, rows)
+    if fixed is None:
+        return []
+    split = [certificate.provenance.n_tune, certificate.provenance.n_calibrate]
+    return [equal("points that tune, and that calibrate", split, [fixed, rows - fixed])]
 
 
 def _thresholds(
@@ -149,7 +145,7 @@ def _sizes(
 ) -> list[Check]:
     efficiency = certificate.efficiency
     ranks = [min(max(member.k, 1), len(calibration)) for member in certificate.members]
-    grid = tuning if efficiency.bound == "grid_kl" else None
+    grid = tuning if efficiency.grid_size is not None else None
     found = calibrate(scorer, theta, calibration, ranks, tuning=grid, cap=efficiency.cap, reference=reference)
     mean = sum(found.size) / len(found.size)
     checks = [_near("mean size", efficiency.empirical, mean)]

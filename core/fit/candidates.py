@@ -109,19 +109,19 @@ def posterior_candidate(
     plan: Plan, place: int, posterior: DiagonalGaussian, prior: DiagonalGaussian, generator: torch.Generator
 ) -> Candidate | None:
     """Draws the members of one step and gives each the rank that it may have; None where no draw may be served."""
-    options, step, choice = plan.options, plan.steps[place], plan.choice_of(place)
+    options, step = plan.options, plan.steps[place]
     noise = standard_normal((options.members, prior.mean.shape[-1]), generator, prior.mean.dtype)
     theta = posterior.sample(noise)
     divergence = float(kl_divergence(posterior, prior))
     ratios = log_ratio(posterior, prior, theta)
     guarantee = plan.posterior_guarantee
-    served = guarantee.ranks(step, plan.n, options.alpha, plan.delta(choice), divergence, ratios.cpu().double().numpy())
+    served = guarantee.ranks(step, plan.n, options.alpha, plan.delta(place), divergence, ratios.cpu().double().numpy())
     keep = torch.from_numpy(served > 0)
     ranks = served[served > 0].tolist()
     if not ranks:
         return None
     return Candidate(
-        choice,
+        place,
         guarantee,
         theta[keep.to(theta.device)],
         ranks,

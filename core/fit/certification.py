@@ -1,30 +1,53 @@
-"""From a candidate to its certificate: what it costs on D_N, what is promised for it, and the document that says so."""
+"""From a candidate to what is certified about it: what it costs on D_N, and what is promised for it."""
 
-import importlib.metadata
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import cache
+from typing import cast
 
 import numpy as np
+from torch import Tensor
 
 from certiset.core.bounds import EfficiencyBound
-from certiset.core.certificate import Certificate, Coverage, Efficiency, Member, Provenance, Union
-from certiset.core.certificate.account import family_sentence
-from certiset.core.certificate.assumptions import assumptions_of
-from certiset.core.certificate.canaries import Canaries
-from certiset.core.certificate.content import FORMAT, Caveat, Data, ModelFacts, Names, SizeQuantile
-from certiset.core.certificate.size_statement import size_statement
-from certiset.core.certificate.sizes import QUANTILE_SHARE, SizeNumbers, reason_against
+from certiset.core.certificate import Coverage, Efficiency, Member, Union
+from certiset.core.certificate.content import Caveat, SizeQuantile
+from certiset.core.certificate.sizes import GRID_BETTING, QUANTILE_SHARE, SizeNumbers, reason_against
 from certiset.core.fit.candidates import Candidate
+from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.plan import Plan
-from certiset.core.fit.reference_rows import ReferenceRows
+from certiset.core.fit.reference_rows import ReferenceRows, make_reference
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
-from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate
+from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate, size_cap
+from certiset.core.fit.workspace import Workspace
 
 _SMALLEST_N_OF_GRID = 8
+_MOST_COUNTED = 4
+"""members whose widths are counted on the certificate, which would be long with more"""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The rows that a candidate is calibrated on, and what was fixed about sizes without them."""
+
+    places: Tensor
+    calibration: Rows
+    tuning: Rows | None
+    cap: float | None
+    reference: ReferenceRows | None
+
+
+def calibration_of(work: Workspace, scorer: Scorer) -> Parts:
+    """D_N and D_0 of the plan."""
+    places, tuning = work.calibration(), work.tuning()
+    reference = make_reference(scorer, work.data, places, work.dtype)
+    return Parts(places, work.take(places), tuning, size_cap(scorer, tuning, work.plan.options.size_cap), reference)
+
+
+def certify_candidate(work: Workspace, scorer: Scorer, candidate: Candidate) -> Fitted:
+    """The only candidate of a fit, calibrated and certified."""
+    work.report("calibrate", 0, 1)
+    work.stop_if_asked()
+    return fitted(work, scorer, certify(work.plan, scorer, candidate, calibration_of(work, scorer)))
 
 
 @dataclass(frozen=True)
@@ -32,6 +55,7 @@ class Certified:
     """A candidate with its thresholds and what is certified about the size of its sets."""
 
     candidate: Candidate
+    places: Tensor
     calibrated: Calibrated
     bound: str | None
     grid_size: int | None
@@ -61,17 +85,9 @@ class Certified:
         return reason_against(measure, self.upper_bound, self.cap, self.mean_size)
 
 
-def certify(
-    plan: Plan,
-    scorer: Scorer,
-    candidate: Candidate,
-    calibration: Rows,
-    tuning: Rows | None,
-    cap: float | None,
-    reference: ReferenceRows | None = None,
-) -> Certified:
+def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> Certified:
     """Calibrates the candidate exactly and bounds the size of its sets."""
-    grid = tuning if plan.n >= _SMALLEST_N_OF_GRID and cap is not None else None
+    grid = parts.tuning if plan.n >= _SMALLEST_N_OF_GRID and parts.cap is not None else None
     numbers = SizeNumbers(
         log_ratios=np.asarray(candidate.log_ratios),
         n=plan.n,
@@ -83,93 +99,59 @@ def certify(
     calibrated = calibrate(
         scorer,
         candidate.theta,
-        calibration,
+        parts.calibration,
         candidate.ranks,
         tuning=grid,
-        cap=cap,
+        cap=parts.cap,
         size_ranks=ranks,
-        reference=reference,
+        reference=parts.reference,
     )
+    found = Certified(candidate, parts.places, calibrated, None, None, parts.cap, None, None, ranks)
     if scorer.score.has_one_size:
         widths = [max(size, 2 * tau) for size, tau in zip(calibrated.largest, calibrated.tau, strict=True)]
-        return Certified(candidate, calibrated, "exact", None, cap, widths, float(np.mean(widths)), [0] * len(widths))
-    if cap is None:
-        return Certified(candidate, calibrated, None, None, None, None, None, ranks)
-    bound: EfficiencyBound = "grid_kl" if grid is not None else "monotone"
-    bounds = cap * numbers.mean_bounds(np.asarray(calibrated.efficiency), bound)
-    return Certified(candidate, calibrated, bound, numbers.grid_size, cap, bounds.tolist(), float(bounds.mean()), ranks)
+        mean = float(np.mean(widths))
+        return replace(found, bound="exact", member_bounds=widths, upper_bound=mean, size_ranks=[0] * len(widths))
+    if parts.cap is None:
+        return found
+    bound = _size_bound(plan, scorer, candidate.pool, has_grid=grid is not None)
+    if bound == GRID_BETTING:
+        bounds = parts.cap * numbers.betting_bounds(calibrated.counts)
+    else:
+        bounds = parts.cap * numbers.mean_bounds(np.asarray(calibrated.efficiency), cast(EfficiencyBound, bound))
+    return replace(
+        found,
+        bound=bound,
+        grid_size=numbers.grid_size,
+        member_bounds=bounds.tolist(),
+        upper_bound=float(bounds.mean()),
+    )
 
 
-def issue(
-    plan: Plan,
-    certified: Certified,
-    *,
-    members_sha256: str,
-    predictor_sha256: str,
-    model_sha256: str,
-    dataset_sha256: str,
-    device: str,
-    messages: list[str],
-    caveats: list[Caveat],
-    data: Data,
-    model: ModelFacts,
-    names: Names,
-    canaries: Canaries | None = None,
-) -> Certificate:
-    """The certificate of the choice taken, named by its own content."""
-    coverage = _coverage(plan, certified.candidate)
+def _size_bound(plan: Plan, scorer: Scorer, members: int, *, has_grid: bool) -> str:
+    """By the option, or the tightest whose numbers fit on a certificate; fixed before D_N is seen."""
+    asked = plan.options.size_bound
+    if not has_grid or asked == "monotone":
+        return "monotone"
+    if asked == "auto":
+        asked = "betting" if scorer.score.cap_is_fixed or members <= _MOST_COUNTED else "grid_kl"
+    return GRID_BETTING if asked == "betting" else asked
+
+
+def fitted(work: Workspace, scorer: Scorer, certified: Certified) -> Fitted:
+    plan, candidate = work.plan, certified.candidate
+    coverage = _coverage(plan, candidate)
     against = certified.reason_against(plan.score.sets.measure)
-    members = _members(coverage, certified, stated=against is None)
-    if against is not None:
-        caveats = [*caveats, Caveat("mean_size_not_certified", against)]
-    certificate = Certificate(
-        id="",
-        predictor_id="",
-        issued_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        statement="",
-        assumptions=[],
+    return Fitted(
+        scorer=scorer,
+        theta=candidate.theta,
+        n_tune=plan.n_tune,
+        blocks=[certified.places] * len(candidate.ranks),
         coverage=coverage,
-        members=members,
+        members=_members(coverage, certified, stated=against is None),
         efficiency=_efficiency(plan, certified, stated=against is None),
-        provenance=Provenance(
-            dataset_sha256=dataset_sha256,
-            model_sha256=model_sha256,
-            members_sha256=members_sha256,
-            n_tune=plan.n_tune,
-            n_calibrate=plan.n,
-            seed=plan.options.seed,
-            software=dict(_versions()),
-            device=device,
-            method=plan.options.method,
-            score=plan.score.kind,
-            messages=messages,
-            predictor_sha256=predictor_sha256,
-        ),
-        signature=None,
-        format=FORMAT,
-        caveats=caveats,
-        data=data,
-        options={name: value for name, value in plan.options.to_json().items() if name != "device"},
-        model=model,
-        names=names,
-        canaries=canaries,
+        rounding=certified.calibrated.rounding,
+        caveats=[] if against is None else [Caveat("mean_size_not_certified", against)],
     )
-    statement = certified.candidate.guarantee.statement(certificate) + family_sentence(certificate)
-    certificate = replace(
-        certificate,
-        statement=statement,
-        size_statement=size_statement(certificate),
-        assumptions=assumptions_of(certificate),
-    )
-    # Named by all that is promised, not by the members alone: one predictor has one certificate.
-    certificate = replace(certificate, predictor_id=f"pred-{certificate.digest[:20]}")
-    return replace(certificate, id=certificate.digest_id)
-
-
-@cache
-def _versions() -> Mapping[str, str]:
-    """Read once: to read them takes longer than a small fit."""
-    return {name: importlib.metadata.version(name) for name in ("certiset", "numpy", "scipy", "torch")}
 
 
 def _coverage(plan: Plan, candidate: Candidate) -> Coverage:
@@ -218,6 +200,7 @@ def _members(coverage: Coverage, certified: Certified, *, stated: bool) -> list[
             efficiency_bound=bounds[place] if bounds else None,
             size_k=certified.size_ranks[place] if certified.has_quantile else None,
             size_quantile=calibrated.size_quantile[place] if certified.has_quantile else None,
+            size_counts=calibrated.counts[place].to_json() if bounds and certified.bound == GRID_BETTING else None,
         )
         for place in range(len(candidate.ranks))
     ]
@@ -238,4 +221,5 @@ def _efficiency(plan: Plan, certified: Certified, *, stated: bool) -> Efficiency
         grid_size=certified.grid_size,
         monte_carlo=0.0,
         quantile=quantile,
+        size_steps=certified.calibrated.counts[0].steps if stated and certified.bound == GRID_BETTING else None,
     )

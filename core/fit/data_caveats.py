@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from certiset.core.certificate.content import Caveat, Data
 from certiset.core.certificate.population import EQUAL_ROWS
@@ -13,7 +14,7 @@ from certiset.core.fit.options import FitOptions
 from certiset.core.fit.order_test import LEVEL, order_p_value
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
-from certiset.core.fit.splitting import Split, count_units
+from certiset.core.fit.splitting import count_units
 
 _ROWS_AT_ONCE = 65_536
 _FOLLOWING = (
@@ -29,16 +30,17 @@ class Findings:
     caveats: list[Caveat]
 
 
-def examine(data: CheckedData, split: Split, rows: Rows, options: FitOptions, scorer: Scorer) -> Findings:
+def examine(data: CheckedData, in_sequence: Tensor, rows: Rows, options: FitOptions, as_given: Scorer) -> Findings:
     """Equal and nearly equal rows, and whether rows that come later are like those before.
 
-    Where rows belong together, one of each cluster is looked at: those of one cluster may be alike.
+    Where rows belong together, one of each cluster is looked at: those of one cluster may be alike. ``in_sequence`` are
+    the places of these rows in their order, ``as_given`` scores by the model as it came.
     """
     units, unit = count_units(data)
     clustered = unit == "clusters"
-    similar = find_similar_rows(data.x[split.in_sequence.numpy()] if clustered else data.x)
+    similar = find_similar_rows(data.x[in_sequence.numpy()] if clustered else data.x)
     distinct = len(np.unique(equal_row_codes(data.x))) if clustered else similar.distinct
-    p_value = _order_p_value(split, rows, options, scorer)
+    p_value = _order_p_value(in_sequence, rows, options, as_given)
     return Findings(
         Data(
             rows=len(data.y),
@@ -56,13 +58,10 @@ def examine(data: CheckedData, split: Split, rows: Rows, options: FitOptions, sc
 
 
 @torch.no_grad()
-def _order_p_value(split: Split, rows: Rows, options: FitOptions, scorer: Scorer) -> float:
+def _order_p_value(in_sequence: Tensor, rows: Rows, options: FitOptions, as_given: Scorer) -> float:
     """By the score of the model as given: a tuned one would treat the rows that it was tuned on in another way."""
-    as_given = Scorer(
-        scorer.model, scorer.score.without_scale(), tunes_head=False, scale=None, exponent=scorer.exponent
-    )
     nothing = torch.zeros(1, 0, device=rows.y.device, dtype=rows.features.dtype)
-    chosen = split.in_sequence.to(rows.y.device)
+    chosen = in_sequence.to(rows.y.device)
     parts = [rows.take(part) for part in torch.split(chosen, _ROWS_AT_ONCE)]
     scores = torch.cat([as_given.score.of_target(as_given.predict(nothing, part), part.y)[0] for part in parts])
     truths = rows.y[chosen].reshape(len(chosen), -1)[:, 0]

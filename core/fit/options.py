@@ -43,15 +43,17 @@ class Section(BaseModel):
 class PriorOptions(Section):
     """How the prior is tuned on D_0, the part of the data that is not used for calibration."""
 
-    split: Share = Field(0.5, description="share of the rows that tune the prior and are not used for calibration")
+    split: Share | None = Field(
+        None,
+        description="share of the rows that tune the prior and are not used for calibration: one half; auto chooses it",
+    )
     train: Literal["none", "mean", "mean_variance"] = Field(
         "mean_variance", description="which of the prior's parameters are tuned"
     )
     objective: Literal["auto", "size", "proper", "cross_entropy", "laplace", "mix"] = Field(
         "auto",
         description="what the prior is tuned for: the set size (as in the paper), a proper score (cross_entropy for "
-        "classes, laplace for scales; proper is whichever fits), the mix of both, or auto: size and proper, of which "
-        "the better certificate is taken",
+        "classes, laplace for scales; proper is whichever fits), or the mix of both; auto is proper",
     )
     scale: Positive = Field(0.01, description="the prior's variance before tuning is scale / sqrt(fan_in)")
     steps: Annotated[int, Field(ge=0, le=1_000_000), WHOLE] | None = Field(
@@ -94,13 +96,17 @@ class FitOptions(Section):
     confidence_level: Level | None = Field(None, description="1 - alpha, as an alternative to alpha")
     delta: Level = Field(0.05, description="probability with which the promise may fail")
     gamma: Level = Field(0.05, description="probability with which the promised size may fail")
-    method: Literal["pac_bayes", "learned", "standard"] = Field(
-        "pac_bayes",
-        description="standard: the score as it is; learned: tuned on rows set aside; pac_bayes: also on the rows that "
-        "certify, within a KL budget",
+    method: Literal["auto", "standard", "learned", "pac_bayes", "progressive"] = Field(
+        "learned",
+        description="standard: the score as it is; learned: tuned on rows set aside; pac_bayes: members drawn from a "
+        "posterior, which is fitted within a KL budget to the rows that certify; progressive: a pool of members, each "
+        "tuned on all rows before its own block; auto: whichever of standard, learned and progressive some revealed "
+        "rows speak for",
     )
-    guarantee: Literal["per_draw", "posterior"] = Field(
-        "per_draw", description="per_draw: for every member; posterior: for their mean"
+    guarantee: Literal["auto", "per_draw", "pool", "posterior"] = Field(
+        "auto",
+        description="per_draw: for every member; pool: for the mean of the stored members; posterior: for the mean "
+        "over the posterior; auto: per_draw, or pool where the method makes one",
     )
     bound: Literal["chernoff", "seeger", "vovk_2a", "vovk_2b"] = Field(
         "chernoff", description="chernoff or seeger for guarantee posterior; vovk_2a or vovk_2b without a posterior"
@@ -123,6 +129,11 @@ class FitOptions(Section):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1), WHOLE] = Field(0, description="of all randomness")
     device: Device = Field("auto", description="auto, cpu, cuda, cuda:N or mps; auto takes a GPU if there is one")
     dtype: Literal["float32", "float64"] = Field("float32", description="precision of the fit and of the sets")
+    size_bound: Literal["auto", "betting", "grid_kl", "monotone"] = Field(
+        "auto",
+        description="how the mean size is bounded: betting, which is tightest, or one of the paper's kind; auto is "
+        "betting, but grid_kl for more than four members whose sizes are not counts of labels",
+    )
     size_cap: Annotated[float, Field(gt=0, le=1e300), REAL] | None = Field(
         None, description="the size that counts as 1 in the size certificate; by default taken from the tuning rows"
     )
@@ -168,14 +179,6 @@ class FitOptions(Section):
             raise OptionError(
                 f"alpha_hat must not exceed alpha = {self.alpha:g}, and {highest:g} does.", field="alpha_hat"
             )
-        if self.method == "pac_bayes":
-            from certiset.core.certificate.guarantees import GUARANTEES  # noqa: PLC0415 (loads SciPy)
-
-            if not GUARANTEES[self.bound].needs_posterior:
-                raise OptionError(
-                    f"bound {self.bound} is for a predictor without a posterior, and cannot be used for pac_bayes.",
-                    field="bound",
-                )
         return self
 
     @property
@@ -202,8 +205,16 @@ class FitOptions(Section):
         given = self.alpha_hat if isinstance(self.alpha_hat, list | tuple) else [self.alpha_hat]
         return tuple(sorted(set(given)))
 
-    def resolved(self, task: "Task") -> Self:
-        """The same with every default that depends on the task or on other options filled in."""
+    def at_alpha(self, alpha: float) -> Self:
+        """The same for another alpha, with levels in proportion."""
+        levels = [round(level * alpha / self.alpha, 12) for level in self.levels]
+        return self.model_copy(update={"alpha": alpha, "alpha_hat": levels})
+
+    def resolved(self, task: "Task", guarantee: str | None = None) -> Self:
+        """The same with every default that depends on the task or on other options filled in.
+
+        ``guarantee`` is what the method means by auto.
+        """
         from certiset.core.scores import default_score  # noqa: PLC0415 (loads PyTorch)
 
         score = self.score if self.score is not None else default_score(task)
@@ -211,6 +222,7 @@ class FitOptions(Section):
             raise OptionError(f"score {score.kind} is for {score.task}, but the model is for {task}.", field="score")
         prior = self.prior.model_copy(update={"objective": _objective(self.prior.objective, task)})
         changes = {"score": score, "alpha_hat": list(self.levels), "prior": prior, "confidence_level": None}
+        changes |= {"guarantee": self.guarantee if guarantee is None else guarantee}
         return self.model_copy(update=changes)
 
     def to_json(self) -> dict[str, Any]:
@@ -220,6 +232,8 @@ class FitOptions(Section):
 
 def _objective(given: str, task: "Task") -> str:
     """By its general name: cross_entropy and laplace are the proper scores of the two tasks."""
+    if given == "auto":
+        return "proper"
     if given not in ("cross_entropy", "laplace"):
         return given
     meant = "cross_entropy" if task == "classification" else "laplace"

@@ -1,15 +1,13 @@
 """The plan of a fit: all that is fixed before D_N is looked at, and thereby all that the promises may rest on."""
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from certiset.core.bounds import TooFewPointsError
 from certiset.core.certificate.guarantees import Guarantee, Step, point_guarantee, posterior_guarantee
 from certiset.core.fit.options import FitOptions
 from certiset.core.scores import Score
 
-_STEPS_SHARE = 0.25
-"""of delta and gamma, for the posterior steps if there are any (docs/decisions/003)"""
+DEFAULT_SPLIT = 0.5
+"""of the methods that tune on a fixed share of the rows"""
 _WORTHWHILE_NATS = 0.25
 
 
@@ -21,22 +19,19 @@ class Plan:
     """as chosen; without its learned scale for the standard method"""
     n_tune: int
     """rows, or clusters, of D_0"""
-    n: int
-    """points of D_N"""
-    objectives: list[str]
-    """one for each prior that is tuned, first the one that posterior steps start from"""
-    steps: list[Step]
+    blocks: tuple[int, ...]
+    """rows, or clusters, that calibrate: one block for each member of a pool, and otherwise one"""
+    choices: list[str]
+    """among which D_N may choose"""
     weights: list[float]
-    """the share of delta and gamma of each choice: first the priors as they are, then the steps"""
+    """the share of delta and gamma of each choice"""
+    steps: list[Step] = field(default_factory=list)
+    """posterior steps, one for each choice where there are any"""
 
     @property
-    def tuned(self) -> bool:
-        return self.options.method != "standard"
-
-    @property
-    def choices(self) -> list[str]:
-        points = [f"no posterior step, prior tuned by {objective}" for objective in self.objectives]
-        return points + [f"posterior step at alpha_hat = {step.level:g}" for step in self.steps]
+    def n(self) -> int:
+        """Points of D_N."""
+        return sum(self.blocks)
 
     @property
     def point_guarantee(self) -> Guarantee:
@@ -48,10 +43,6 @@ class Plan:
         """For members that are drawn from a posterior."""
         return posterior_guarantee(self.options.guarantee, self.options.bound)
 
-    def choice_of(self, step: int) -> int:
-        """The number of a step's choice, behind the priors as they are."""
-        return len(self.objectives) + step
-
     def delta(self, choice: int) -> float:
         return self.options.own_delta * self.weights[choice]
 
@@ -59,23 +50,15 @@ class Plan:
         return self.options.own_gamma * self.weights[choice]
 
 
-def make_plan(options: FitOptions, rows: int, unit: str = "rows") -> Plan:
-    """Raises a `TooFewPointsError` that says how many rows are enough; ``unit`` is clusters where these are counted."""
-    tuned = options.method != "standard"
-    n_tune = int(options.prior.split * rows) if tuned and options.prior.train != "none" else 0
-    n = rows - n_tune
-    objectives = _objectives(options) if n_tune else ["none"]
-    steps = plan_steps(options, n) if options.method == "pac_bayes" and n >= 2 else []
-    points = (1 - _STEPS_SHARE if steps else 1.0) / len(objectives)
-    weights = [points] * len(objectives) + [_STEPS_SHARE / max(len(steps), 1)] * len(steps)
-    score = options.chosen_score if tuned else options.chosen_score.without_scale()
-    plan = Plan(options, score, n_tune, n, objectives, steps, weights)
-    _check_points(plan, unit)
-    return plan
+def tuning_count(options: FitOptions, rows: int) -> int:
+    """How many of the rows, or clusters, tune where that is a fixed share."""
+    if options.prior.train == "none":
+        return 0
+    return int((DEFAULT_SPLIT if options.prior.split is None else options.prior.split) * rows)
 
 
-def plan_steps(options: FitOptions, n: int, share: float = _STEPS_SHARE) -> list[Step]:
-    """One for each level of the grid that leaves something to spend of its part of ``share`` of delta.
+def plan_steps(options: FitOptions, n: int) -> list[Step]:
+    """One for each level of the grid that leaves something to spend of its part of delta.
 
     Depends on no data, so that levels without a step need not be paid for: they are dropped until all that are left
     have one. What is dropped leaves more for the others, so none of them is lost again.
@@ -83,28 +66,10 @@ def plan_steps(options: FitOptions, n: int, share: float = _STEPS_SHARE) -> list
     guarantee = posterior_guarantee(options.guarantee, options.bound)
     levels = list(options.levels)
     while levels:
-        delta = options.own_delta * share / len(levels)
+        delta = options.own_delta / len(levels)
         steps = [guarantee.step(n, options.alpha, delta, level, options.members) for level in levels]
         worthwhile = [step for step in steps if step is not None and step.target >= _WORTHWHILE_NATS]
         if len(worthwhile) == len(levels):
             return worthwhile
         levels = [step.level for step in worthwhile]
     return []
-
-
-def _objectives(options: FitOptions) -> list[str]:
-    return ["proper", "size"] if options.prior.objective == "auto" else [options.prior.objective]
-
-
-def _check_points(plan: Plan, unit: str) -> None:
-    options = plan.options
-    needed = plan.point_guarantee.smallest_n(options.alpha, plan.delta(0))
-    assert needed is not None
-    if plan.n < needed:
-        rows = math.ceil(needed / (1 - options.prior.split)) + 1 if plan.n_tune else needed
-        raise TooFewPointsError(
-            f"{plan.n + plan.n_tune} {unit} leave n = {plan.n} for calibration, too few for "
-            f"alpha = {options.alpha:g}, delta = {options.own_delta:g}: at least {needed} are needed, "
-            f"that is {rows} {unit} in all.",
-            needed,
-        )

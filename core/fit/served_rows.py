@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from torch import Tensor
 
 from certiset.core.data.arrays import CheckedData
 from certiset.core.errors import UncoveredError
@@ -19,32 +19,33 @@ from certiset.core.fit.predictor import CHUNK, Predictor
 
 @torch.inference_mode()
 def check_served_rows(
-    predictor: Predictor,
-    data: CheckedData,
-    calibration: NDArray[np.int64],
-    ranks: list[int],
-    between: Callable[[], object],
+    predictor: Predictor, data: CheckedData, blocks: list[Tensor], ranks: list[int], between: Callable[[], object]
 ) -> float:
     """The share of D_N's sets that are empty, over all members; an error if any member covers too few of its rows.
 
-    ``calibration`` are the numbers of D_N's rows. Every member answers for every row; the backbone runs once for all of
-    them. ``between`` is called between chunks, and may raise.
+    ``blocks`` are the places of the rows on which each member was calibrated, and for which it answers here; where
+    members share a block, the backbone runs once for all of them. ``between`` is called between chunks, and may raise.
     """
     covered, empty = np.zeros(predictor.members, dtype=np.int64), 0
-    for start in range(0, len(calibration), CHUNK):
-        between()
-        rows = calibration[start : start + CHUNK]
-        features = predictor.features_of(data.x[rows])
-        for member in range(predictor.members):
-            sets = predictor.sets_from(features, member, len(rows))
-            covered[member] += np.count_nonzero(sets.contains(data.y[rows]))
-            empty += int(np.count_nonzero(sets.size == 0))
-    for member, (found, rank) in enumerate(zip(covered.tolist(), ranks, strict=True)):
-        needed = len(calibration) + 1 - rank
+    shared: dict[int, list[int]] = {}
+    for member, block in enumerate(blocks):
+        shared.setdefault(id(block), []).append(member)
+    for members in shared.values():
+        places = blocks[members[0]].numpy()
+        for start in range(0, len(places), CHUNK):
+            between()
+            rows = places[start : start + CHUNK]
+            features = predictor.features_of(data.x[rows])
+            for member in members:
+                sets = predictor.sets_from(features, member, len(rows))
+                covered[member] += np.count_nonzero(sets.contains(data.y[rows]))
+                empty += int(np.count_nonzero(sets.size == 0))
+    for member, (found, block, rank) in enumerate(zip(covered.tolist(), blocks, ranks, strict=True)):
+        needed = len(block) + 1 - rank
         if found < needed:
             raise UncoveredError(
                 f"There is no certificate: as they would be served, the sets of member {member} contain {found} of the "
-                f"{len(calibration)} calibration truths, and {needed} are needed. The model's numbers change from one "
+                f"{len(block)} calibration truths, and {needed} are needed. The model's numbers change from one "
                 "run to the next, or are too coarse for its precision: a fit with dtype = float64 may help."
             )
-    return empty / (len(calibration) * predictor.members)
+    return empty / sum(map(len, blocks))

@@ -3,9 +3,11 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from certiset.core.bounds import SizeCounts
 from certiset.core.errors import DataError
 from certiset.core.fit.reference_rows import ReferenceRows
 from certiset.core.fit.rows import Rows
@@ -41,6 +43,8 @@ class Calibrated:
     """the largest size on D_N"""
     rounding: list[float]
     """what the threshold was raised by, as a share of it"""
+    counts: list[SizeCounts]
+    """of the sizes that efficiency is the mean of; with a grid alone"""
 
 
 @torch.no_grad()
@@ -83,6 +87,7 @@ def calibrate(
     quantiles: list[Tensor] = []
     largest: list[Tensor] = []
     raised: list[Tensor] = []
+    counts: list[SizeCounts] = []
     for member, rank, size_rank in zip(theta, ranks, size_ranks or [0] * len(ranks), strict=True):
         prediction = predict_rows(scorer, member, rows)
         scores = scorer.score.of_target(prediction, rows.y)[0]
@@ -103,8 +108,8 @@ def calibrate(
             continue
         upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
         at_grid = scorer.score.size(prediction, upper)
-        rounded = (at_grid / cap).clamp(max=1).mean().view(1)
-        efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
+        counts.append(count_sizes(scorer, torch.where(torch.isinf(upper), cap, at_grid[0]), cap))
+        efficiencies.append(torch.tensor([counts[-1].mean], dtype=torch.float64))
         if size_rank:
             quantile = at_grid[0].kthvalue(len(rows) + 1 - size_rank).values.view(1)
             quantiles.append(torch.where(torch.isinf(upper), upper, quantile))
@@ -115,6 +120,7 @@ def calibrate(
         unit.multiply(_host(quantiles)),
         unit.multiply(_host(largest)),
         _host(raised),
+        counts,
     )
     if not all(map(math.isfinite, answer.tau + answer.size)):
         raise DataError("scores or set sizes are too large for the precision of the fit: rescale the data.")
@@ -145,6 +151,14 @@ def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -
     powers = torch.logspace(*_REACHES, _REACHES[1] - _REACHES[0] + 1, base=2, device=like.device, dtype=like.dtype)
     means = (scorer.score.size(prediction, powers) / cap).clamp(max=1).mean(dim=1)
     return torch.where(means >= means[-1] - _NEARLY, powers, powers[-1]).min()
+
+
+def count_sizes(scorer: Scorer, sizes: Tensor, cap: float) -> SizeCounts:
+    """How often each size occurs: labels one by one, others in steps of the cap; both are in the scorer's unit."""
+    found = sizes.double().cpu().numpy()
+    if scorer.score.cap_is_fixed:
+        return SizeCounts.of_labels(found.round().astype(np.int64), round(cap))
+    return SizeCounts.of_capped(found, cap)
 
 
 def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:

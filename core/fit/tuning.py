@@ -11,6 +11,7 @@ from certiset.core.fit.objectives import BatchSampler, tuning_loss
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.workspace import Workspace
 from certiset.core.posterior.gaussian import DiagonalGaussian, fan_in_prior
 from certiset.core.posterior.optimizer import Adam, ShouldStop, standard_normal
 
@@ -24,6 +25,24 @@ _WARM_UP = 0.05
 
 Report = Callable[[int, int, float], None]
 """step, steps, loss of the first objective"""
+
+
+def tune_prior(work: Workspace, scorer: Scorer, *, is_drawn_from: bool) -> DiagonalGaussian:
+    """The prior of a fit, tuned on its D_0; without rows to tune on it is the model as given."""
+    rows, options = work.tuning(), work.plan.options
+    (prior,) = tune_priors(
+        scorer,
+        # Without tuning data nothing is tuned; the row then only tells device and precision.
+        rows if rows is not None else work.rows.slice(0, 1),
+        options,
+        [options.prior.objective],
+        work.generator(1),
+        first_is_drawn_from=is_drawn_from,
+        progress=lambda step, steps, loss: work.report("tune", step, steps, loss=loss),
+        should_stop=work.should_stop,
+    )
+    work.stop_if_asked()
+    return prior
 
 
 def tune_priors(
@@ -50,14 +69,8 @@ def tune_priors(
     if options.prior.train == "none" or scorer.parameters == 0 or len(rows) < 2 or schedule.steps == 0:
         return [untuned] * len(objectives)
     sampler = BatchSampler(rows, schedule.batch, generator, schedule.dropout)
-    means = _tune_means(
-        start,
-        tuning_loss(scorer, sampler, objectives, options),
-        len(objectives),
-        schedule,
-        progress,
-        should_stop,
-    )
+    loss = tuning_loss(scorer, sampler, objectives, options)
+    means = minimise(start.repeat(len(objectives), 1), loss, schedule, progress, should_stop)
     priors = [DiagonalGaussian(mean, untuned.log_scale) for mean in means]
     if first_is_drawn_from and options.prior.train == "mean_variance":
         priors[0] = _tune_scale(
@@ -70,16 +83,46 @@ def tune_priors(
     return priors
 
 
-def _tune_means(
+def tune_pulled(
+    scorer: Scorer,
+    rows: Rows,
+    pulls: list[float],
+    options: FitOptions,
+    schedule: TuningSchedule,
+    generator: torch.Generator,
+    *,
+    start: Tensor | None = None,
+    progress: Report | None = None,
+    should_stop: ShouldStop | None = None,
+) -> Tensor:
+    """(pulls, d): tuned by the proper score plus pull |theta - as given|^2, one row for each pull, as one batch.
+
+    A strong pull leaves the model as it was given; which strength is right depends on how many rows there are. ``start``
+    is where to begin, (pulls, d), if that is not the model as given.
+    """
+    device, dtype = rows.features.device, rows.features.dtype
+    given = scorer.initial(generator).to(device, dtype)
+    sampler = BatchSampler(rows, schedule.batch, generator, schedule.dropout)
+    strength = torch.tensor(pulls, device=device, dtype=dtype)
+
+    def loss(theta: Tensor) -> Tensor:
+        batch = sampler.next()
+        values = scorer.score.proper_loss(scorer.predict(theta, batch), batch.y, options.alpha)
+        return values + strength * (theta - given).square().sum(dim=1)
+
+    begin = given.repeat(len(pulls), 1) if start is None else start
+    return minimise(begin, loss, schedule, progress, should_stop)
+
+
+def minimise(
     start: Tensor,
     loss: Callable[[Tensor], Tensor],
-    count: int,
     schedule: TuningSchedule,
-    progress: Report | None,
-    should_stop: ShouldStop | None,
+    progress: Report | None = None,
+    should_stop: ShouldStop | None = None,
 ) -> Tensor:
-    """(count, d)."""
-    means = start.repeat(count, 1).requires_grad_(True)
+    """(count, d) from a start of that shape: each row by itself, since the losses are summed; see `tune_priors`."""
+    means = start.clone().requires_grad_(True)
     adam = Adam([means.data], [schedule.rate])
     average, counted = torch.zeros_like(means.data), 0
     report_every = min(_STOP_EVERY, max(1, schedule.steps // _REPORTS))

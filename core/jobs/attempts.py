@@ -48,7 +48,7 @@ def begin_attempt(work: Transaction, calibration: Calibration, sketch: RowSketch
 def risk_of(options: dict[str, Any]) -> float:
     """The probability with which a fit's promise may fail; for the mean over a posterior, its pool's as well."""
     own = float(options.get("delta", 0.05)) / int(options.get("family", 1))
-    mean = options.get("method", "pac_bayes") == "pac_bayes" and options.get("guarantee") == "posterior"
+    mean = options.get("guarantee") == "posterior"
     return 2 * own if mean else own
 
 

@@ -1,0 +1,84 @@
+"""The document: what was fitted, certified and noticed becomes a certificate, named by its own content."""
+
+import importlib.metadata
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+
+from certiset.core.certificate import Certificate, Provenance
+from certiset.core.certificate.account import family_sentence
+from certiset.core.certificate.assumptions import assumptions_of
+from certiset.core.certificate.canaries import Canaries
+from certiset.core.certificate.content import FORMAT, Caveat, Data, ModelFacts, Names
+from certiset.core.certificate.guarantees import guarantee_of
+from certiset.core.certificate.size_statement import size_statement
+from certiset.core.fit.fitted import Fitted
+from certiset.core.fit.options import FitOptions
+
+
+def issue(
+    options: FitOptions,
+    fitted: Fitted,
+    *,
+    members_sha256: str,
+    predictor_sha256: str,
+    model_sha256: str,
+    dataset_sha256: str,
+    device: str,
+    messages: list[str],
+    caveats: list[Caveat],
+    data: Data,
+    model: ModelFacts,
+    names: Names,
+    canaries: Canaries | None = None,
+) -> Certificate:
+    certificate = Certificate(
+        id="",
+        predictor_id="",
+        issued_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        statement="",
+        assumptions=[],
+        coverage=fitted.coverage,
+        members=fitted.members,
+        efficiency=fitted.efficiency,
+        provenance=Provenance(
+            dataset_sha256=dataset_sha256,
+            model_sha256=model_sha256,
+            members_sha256=members_sha256,
+            n_tune=fitted.n_tune,
+            n_calibrate=fitted.coverage.n,
+            seed=options.seed,
+            software=dict(_versions()),
+            device=device,
+            method=options.method,
+            score=fitted.scorer.score.kind,
+            messages=messages,
+            predictor_sha256=predictor_sha256,
+        ),
+        signature=None,
+        format=FORMAT,
+        caveats=[*caveats, *fitted.caveats],
+        data=data,
+        options={name: value for name, value in options.to_json().items() if name != "device"},
+        model=model,
+        names=names,
+        canaries=canaries,
+        selection=fitted.selection,
+    )
+    statement = guarantee_of(certificate.coverage).statement(certificate) + family_sentence(certificate)
+    certificate = replace(
+        certificate,
+        statement=statement,
+        size_statement=size_statement(certificate),
+        assumptions=assumptions_of(certificate),
+    )
+    # Named by all that is promised, not by the members alone: one predictor has one certificate.
+    certificate = replace(certificate, predictor_id=f"pred-{certificate.digest[:20]}")
+    return replace(certificate, id=certificate.digest_id)
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Read once: to read them takes longer than a small fit."""
+    return {name: importlib.metadata.version(name) for name in ("certiset", "numpy", "scipy", "torch")}
