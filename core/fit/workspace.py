@@ -1,5 +1,6 @@
 """What the stages of a fit share: the rows on their device, who is told how far it is, and what was noticed."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,12 @@ class Workspace:
         self.exponent = target_exponent(plan.score, data.y, outputs, known)
         self.rows = Rows(features, outputs, targets(data.y, self.exponent, device, self.dtype))
         self.in_sequence = first.in_sequence
+
+    def with_plan(self, plan: Plan) -> "Workspace":
+        """The same work under a plan that revealed rows have settled."""
+        settled = copy.copy(self)
+        settled.plan = plan
+        return settled
 
     def split(self, n_tune: int) -> Split:
         """The same order of rows for every number that tunes: more of them takes the next ones."""

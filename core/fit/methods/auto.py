@@ -1,0 +1,146 @@
+r"""The default: whichever of the other methods some revealed rows speak for.
+
+Rows are revealed in random order. The first block tells, by cross-validation inside it, how small the sets would be
+for the model as given and for a few ways to adapt it. Then all other rows calibrate the best of these, or more rows are
+revealed, another look decides between the candidates, and what is left calibrates a pool that goes on learning.
+
+**Why looking is free.** Let R be the revealed rows and U the others. Every choice (what is tuned and how, whether to
+stop, how many blocks follow, their sizes, weights and ranks) is a function of R and of randomness that does not depend
+on the rows. The order is random, so that given R the rows of U are independent draws from the same law, and their number
+is known. So for each value of R the promise of the method that is taken, Vovk 2b for one block and the progressive
+pool for several, holds with probability 1 - delta over U; hence it holds with that probability over all rows. There is
+no union over the choices, since none of them looks at U, and R calibrates nothing. The freedom ends when the first block
+is opened.
+"""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from certiset.core.certificate.content import Selection
+from certiset.core.errors import OptionError
+from certiset.core.fit.candidates import point_candidate
+from certiset.core.fit.certification import certify_candidate
+from certiset.core.fit.comparison import compare, selection_of
+from certiset.core.fit.families import Family, families_of
+from certiset.core.fit.fitted import Fitted
+from certiset.core.fit.forecast import Trial, Way, best_way
+from certiset.core.fit.methods.base import Method, check_points
+from certiset.core.fit.options import FitOptions
+from certiset.core.fit.plan import Plan
+from certiset.core.fit.pool_fit import block_sizes, fit_pool, tune_member
+from certiset.core.fit.workspace import Workspace
+
+_FEWEST_TO_REVEAL, _FEWEST_FOR_A_FIFTH = 400, 800
+_FIRST_SHARES = (0.1, 0.2)
+_LATER_SHARE = 0.5
+_SHARES, _FOLDS = (0.5, 1.0), 3
+_TAKEN_ALONG = 2
+"""candidates that are looked at once more"""
+
+
+class Auto(Method):
+    guarantees: ClassVar[tuple[str, ...]] = ("per_draw", "pool")
+
+    def check(self, options: FitOptions) -> None:
+        super().check(options)
+        if options.prior.split is not None:
+            raise OptionError(
+                "method auto chooses prior.split itself, by what revealed rows say: leave it out, or choose method "
+                "learned, progressive or pac_bayes.",
+                field="prior.split",
+            )
+
+    def guarantee_of(self, options: FitOptions) -> str:
+        """Which of them it will be is seen on the way."""
+        return options.guarantee
+
+    def tuned_rows(self, options: FitOptions, rows: int) -> int | None:
+        return None
+
+    def plan(self, options: FitOptions, rows: int, unit: str = "rows") -> Plan:
+        first = _revealed_first(options, rows)
+        plan = Plan(options, options.chosen_score, first, (rows - first,), ["chosen on revealed rows"], [1.0])
+        check_points(plan, unit, first / rows)
+        return plan
+
+    def run(self, work: Workspace) -> Fitted:
+        first, rows = work.plan.n_tune, work.plan.n_tune + work.plan.n
+        if not first:
+            reason = f"Fewer than {_FEWEST_TO_REVEAL} are too few to set some aside: all of them calibrate."
+            return _as_given(work, Selection(0, [], "as given", reason))
+        trials = compare(work, first, families_of(work), _SHARES, _FOLDS)
+        later = int(_LATER_SHARE * rows)
+        way = _decide(work, trials, first, rows, later if later > first else None)
+        if not way.goes_on:
+            return _stopped(work, trials, way, first)
+        known = {trial.name: trial for trial in trials}
+        again = [trial.after(known[trial.name]) for trial in compare(work, later, _few(trials, later), done=0.5)]
+        way = _decide(work, again, later, rows, None)
+        work = work.with_plan(replace(work.plan, n_tune=later, blocks=(rows - later,)))
+        looks = [*trials, *again]
+        blocks = block_sizes(rows - later) if work.plan.options.guarantee != "per_draw" else (rows - later,)
+        if way.trial.family is None or len(blocks) == 1:
+            return _stopped(work, looks, way, later)
+        reason = (
+            f"More rows make {_the(way.trial)} better than the model as given, so {later} of {rows} were revealed; the "
+            f"others calibrate {len(blocks)} members, each tuned on all rows before its own block."
+        )
+        work = work.with_plan(replace(work.plan, blocks=blocks))
+        selection = selection_of(later, looks, way.trial, reason)
+        return replace(fit_pool(work, way.trial.family, way.trial.pull), selection=selection)
+
+
+def _revealed_first(options: FitOptions, rows: int) -> int:
+    if rows < _FEWEST_TO_REVEAL or options.prior.train == "none":
+        return 0
+    return int(_FIRST_SHARES[rows >= _FEWEST_FOR_A_FIFTH] * rows)
+
+
+def _few(trials: list[Trial], rows: int) -> list[Family]:
+    """The candidates that will be best with so many rows, so far as one can tell."""
+    tuned = sorted((trial for trial in trials if trial.family is not None), key=lambda trial: trial.at(rows))
+    kept: dict[str, Family] = {}
+    for trial in tuned[:_TAKEN_ALONG]:
+        assert trial.family is not None
+        known = kept.get(trial.family.name)
+        kept[trial.family.name] = replace(
+            trial.family, pulls=(trial.pull,) if known is None else (*known.pulls, trial.pull)
+        )
+    return list(kept.values())
+
+
+def _decide(work: Workspace, trials: list[Trial], revealed: int, rows: int, later: int | None) -> Way:
+    options = work.plan.options
+    return best_way(trials, revealed, rows, later, options.alpha, options.own_delta)
+
+
+def _stopped(work: Workspace, looks: list[Trial], way: Way, revealed: int) -> Fitted:
+    trial, rows = way.trial, work.plan.n_tune + work.plan.n
+    if trial.family is None:
+        reason = (
+            f"On {revealed} revealed rows no tuned model gave clearly smaller sets than the model as given, so it is "
+            f"taken as it is, and the other {rows - revealed} calibrate it."
+        )
+        return _as_given(work, selection_of(revealed, looks, way.trial, reason))
+    reason = (
+        f"On {revealed} revealed rows {_the(trial)} gave sets of {np.exp(trial.heights[1]):.2f} times the size that the "
+        f"model as given has, and more rows would not pay for themselves: the other {rows - revealed} calibrate it."
+    )
+    theta = tune_member(work, trial.family, trial.pull, revealed)
+    fitted = certify_candidate(work, trial.family.scorer, point_candidate(work.plan, 0, theta))
+    return replace(fitted, selection=selection_of(revealed, looks, way.trial, reason))
+
+
+def _as_given(work: Workspace, selection: Selection) -> Fitted:
+    candidate = point_candidate(work.plan, 0, work.nothing_tuned())
+    return replace(certify_candidate(work, work.given_scorer(), candidate), selection=selection)
+
+
+def _the(trial: Trial) -> str:
+    assert trial.family is not None
+    return f"a tuned {trial.family.name}"
+
+
+AUTO = Auto("auto")
