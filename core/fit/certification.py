@@ -3,7 +3,7 @@
 import importlib.metadata
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
@@ -11,11 +11,9 @@ import numpy as np
 
 from certiset.core.bounds import EfficiencyBound
 from certiset.core.certificate import Certificate, Coverage, Efficiency, Member, Provenance, Union
-from certiset.core.certificate.account import family_sentence
-from certiset.core.certificate.assumptions import assumptions_of
 from certiset.core.certificate.canaries import Canaries
+from certiset.core.certificate.completion import completed
 from certiset.core.certificate.content import FORMAT, Caveat, Data, ModelFacts, Names, SizeQuantile
-from certiset.core.certificate.size_statement import size_statement
 from certiset.core.certificate.sizes import QUANTILE_SHARE, SizeNumbers, reason_against
 from certiset.core.fit.candidates import Candidate
 from certiset.core.fit.plan import Plan
@@ -154,16 +152,7 @@ def issue(
         names=names,
         canaries=canaries,
     )
-    statement = certified.candidate.guarantee.statement(certificate) + family_sentence(certificate)
-    certificate = replace(
-        certificate,
-        statement=statement,
-        size_statement=size_statement(certificate),
-        assumptions=assumptions_of(certificate),
-    )
-    # Named by all that is promised, not by the members alone: one predictor has one certificate.
-    certificate = replace(certificate, predictor_id=f"pred-{certificate.digest[:20]}")
-    return replace(certificate, id=certificate.digest_id)
+    return completed(certificate)
 
 
 @cache

@@ -30,6 +30,7 @@ from certiset.core.fit.rows import Rows, run_model, targets
 from certiset.core.fit.scorer import Scorer, make_scorer
 from certiset.core.fit.serialization import Members
 from certiset.core.fit.served_rows import check_served_rows
+from certiset.core.fit.serving_choice import best_alone
 from certiset.core.fit.splitting import count_units, split
 from certiset.core.fit.target_unit import target_exponent
 from certiset.core.fit.thresholds import size_cap
@@ -133,6 +134,8 @@ class _Fit:
             looked_at = parts.calibration[:_ROWS_LOOKED_AT]
             as_given = outputs[looked_at.to(self.device)].cpu().numpy()
             self.caveats += label_caveats(as_given, self.data.y[looked_at.numpy()])
+        if options.serve == "best":
+            best = best_alone(best)
         return self._predictor(scorer, best, parts.calibration.numpy())
 
     def _tune(self, scorer: Scorer, tuning: Rows | None, calibration: Rows) -> list[DiagonalGaussian]:

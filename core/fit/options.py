@@ -114,6 +114,11 @@ class FitOptions(Section):
         "grid", description="levels at which a posterior is tried, each at most alpha; grid: five shares of alpha"
     )
     members: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(32, description="stored (theta, tau) pairs")
+    serve: Literal["random", "best"] = Field(
+        "random",
+        description="random: a member is drawn for each input; best: only the one with the smallest certified size is "
+        "stored, which needs a promise for each member",
+    )
     family: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] = Field(
         1,
         description="how many attempts on these rows are planned, this one included: each has its share of delta and "
@@ -176,6 +181,10 @@ class FitOptions(Section):
                     f"bound {self.bound} is for a predictor without a posterior, and cannot be used for pac_bayes.",
                     field="bound",
                 )
+            if self.serve == "best":
+                from certiset.core.fit.serving_choice import check_best_is_promised  # noqa: PLC0415 (SciPy)
+
+                check_best_is_promised(self.guarantee)
         return self
 
     @property

@@ -101,7 +101,7 @@ def calibrate(
         if tuning is None:
             efficiencies.append((size / cap).clamp(max=1).mean().view(1))
             continue
-        upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
+        upper = next_grid_point(scorer, member, tuning, cap, tau)
         at_grid = scorer.score.size(prediction, upper)
         rounded = (at_grid / cap).clamp(max=1).mean().view(1)
         efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
@@ -121,14 +121,15 @@ def calibrate(
     return answer
 
 
-def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor) -> Tensor:
+@torch.no_grad()
+def next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor) -> Tensor:
     """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
 
     Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
     constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach, and reach is where
     the sets of those inputs grow no more. Scores of tuning targets do not matter, so overfitting them does no harm.
     """
-    prediction = predict_rows(scorer, theta, tuning)
+    prediction = predict_rows(scorer, theta, tuning.slice(0, _GRID_ROWS))
     reach = _reach(scorer, prediction, cap, tau)
     levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
     low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
