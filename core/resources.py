@@ -19,7 +19,7 @@ ColumnKind: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["number
 Serving: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["random", "best"]})]
 RowTreatment: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["proved", "one_by_one"]})]
 WordStatus: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["in force", "contradicted", "withdrawn"]})]
-GuaranteeName: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["per_draw", "posterior"]})]
+GuaranteeName: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["per_draw", "pool", "posterior"]})]
 AuditResult: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ok", "refused", "failed"]})]
 KeyStatus: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["current", "retired"]})]
 KeyAlgorithm: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": ["ed25519"]})]

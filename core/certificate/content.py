@@ -38,11 +38,11 @@ class Coverage:
     delta: float
     """the whole delta; the choice taken spent its weight's share of it"""
     guarantee: str
-    """per_draw: every member; posterior: the mean over the posterior"""
+    """per_draw: every member; posterior: the mean over the posterior; pool: the mean over the stored members"""
     bound: str
-    """vovk_2a, vovk_2b, per_draw, seeger or chernoff"""
+    """vovk_2a, vovk_2b, per_draw, seeger, chernoff or progressive"""
     n: int
-    """points of D_N, not used for tuning"""
+    """points of D_N, not used for tuning; of a pool the points of all its blocks"""
     kl: float
     """KL(Q‖P) in nats; 0 without a posterior step"""
     kl_budget: float | None
@@ -53,13 +53,20 @@ class Coverage:
     pool_delta: float
     """spent on the pool bound, on top of delta and shared out like it; 0 where every member is certified"""
     alpha_hat: float
+    """k / (n + 1); of a pool the mean over its members, by their weights"""
     k: int
+    """of a pool the sum of its members' ranks"""
     draws: int
     """how many members were drawn, served or not"""
     ranks: list[int]
-    """the ranks open to a draw, fixed before D_N was seen"""
+    """the ranks open to a draw, fixed before D_N was seen; of a pool the rank of each member"""
     rank_weights: list[float]
+    """shares of delta; of a pool the chance of each member to be served"""
     union: Union
+    sizes: list[int] | None = None
+    """of a pool: the points of each member's block"""
+    tail: float | None = None
+    """of a pool: an upper bound on the chance that it misses more than alpha"""
 
     def share(self, whole: float) -> float:
         """The part of delta or gamma that the choice taken was given."""
@@ -82,6 +89,12 @@ class Member:
     """that size: with thresholds rounded up to the grid, the size_k-th largest on D_N"""
     size_counts: list[list[int]] | None = None
     """[level, rows] at the grid point taken, in steps of cap / size_steps: what grid_betting is computed from"""
+    weight: float | None = None
+    """the chance to be drawn for an input; absent where all members have the same"""
+    n: int | None = None
+    """points of the member's own block, among which k is its rank; absent where all members have all points"""
+    tuned_on: int | None = None
+    """points that were revealed when the member was tuned: those that tune, and the blocks before its own"""
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,8 @@ class SizeQuantile:
     share: float
     size: float
     gamma: float
+    k: int | None = None
+    """of a pool: the rank, from above, of that size on the last block, each row's set by a member drawn for it"""
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class Efficiency:
     """grid_kl, monotone or grid_betting; exact for intervals of one width; null where no mean is certified"""
     gamma: float
     empirical: float
-    """mean size on D_N"""
+    """mean size on D_N; of a pool on its last block, over the members by their weights"""
     upper_bound: float | None
     """on the mean of the size capped at ``cap``, for future inputs"""
     cap: float | None
@@ -111,6 +126,8 @@ class Efficiency:
     quantile: SizeQuantile | None = None
     size_steps: int | None = None
     """for grid_betting: sizes are counted in so many steps up to ``cap``, rounded up"""
+    size_counts: list[list[int]] | None = None
+    """of a pool: [level, rows] of the last block, by the mean size over the members, at the grid point taken"""
 
 
 @dataclass(frozen=True)

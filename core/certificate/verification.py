@@ -114,6 +114,11 @@ def _form(certificate: CertificateContent) -> list[Check]:
     guarantee = guarantee_of(coverage)
     ranks = [member.k for member in members]
     alone = guarantee.member_alpha(coverage)
+    known = guarantee.member_checks(certificate)
+    if not all(check.ok for check in known):
+        return known
+    points = [len(block) for block in guarantee.blocks(certificate)]
+    within = all(1 <= k <= rows for k, rows in zip(ranks, points, strict=True))
     return [
         equal("id", certificate.digest_id, certificate.id),
         equal("format", FORMAT, certificate.format),
@@ -123,14 +128,15 @@ def _form(certificate: CertificateContent) -> list[Check]:
         equal("points", certificate.provenance.n_calibrate, coverage.n),
         equal("member numbers", list(range(len(members))), [member.member for member in members]),
         Check("members", len(members) >= 1, "at least one", len(members)),
-        Check("member ranks", all(1 <= k <= coverage.n for k in ranks), f"from 1 to {coverage.n}", ranks),
+        Check("member ranks", within, f"from 1 to {max(points, default=0)}", ranks),
         equal("member bounds", [alone] * len(members), [member.miscoverage_bound for member in members]),
-        close("alpha_hat", coverage.k / (coverage.n + 1), coverage.alpha_hat),
+        close("alpha_hat", guarantee.alpha_hat(coverage), coverage.alpha_hat),
         Check("divergence", coverage.kl >= 0, "at least 0", coverage.kl),
         Check("risks", all(0 < r < 1 for r in (coverage.alpha, coverage.delta, efficiency.gamma)), "in (0, 1)", None),
         Check("cap", efficiency.cap is None or efficiency.cap > 0, "positive", efficiency.cap),
         Check("mean size", efficiency.empirical >= 0, "at least 0", efficiency.empirical),
         Check("measure", efficiency.measure in MEASURES, "known", efficiency.measure),
+        *known,
     ]
 
 
@@ -157,8 +163,17 @@ def _sections(certificate: CertificateContent) -> list[Check]:
         equal("share of gamma", float(options.get("gamma", 0)) / family, certificate.efficiency.gamma),
         Check("rows", used <= data.rows, f"at least {used}", data.rows),
         Check("row by row", certificate.model is None or certificate.model.rows in _ROWS, _ROWS, None),
+        Check("served alone", _may_be_served(certificate), "one member that keeps the promise by itself", None),
         *data_checks(certificate),
     ]
+
+
+def _may_be_served(certificate: CertificateContent) -> bool:
+    """Whether the best member alone is stored, if that was asked for, and may be."""
+    if (certificate.options or {}).get("serve", "random") != "best":
+        return True
+    found = GUARANTEES.kinds.get(certificate.coverage.bound)
+    return found is not None and found.promises_each_member and len(certificate.members) == 1
 
 
 def _union(certificate: CertificateContent) -> list[Check]:

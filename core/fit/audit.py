@@ -1,20 +1,25 @@
 """A certificate recomputed from the data, the model and the members: each number that was measured, measured again."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
+from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
+from certiset.core.certificate.sizes import GRID_BETTING
 from certiset.core.data.arrays import CheckedData, check_data
 from certiset.core.data.frame import as_frame
 from certiset.core.errors import DamagedFileError
 from certiset.core.fit.methods import METHODS
 from certiset.core.fit.options import FitOptions
+from certiset.core.fit.pool_measurement import measure_pool
 from certiset.core.fit.reference_rows import ReferenceRows, make_reference
 from certiset.core.fit.roles import Given, read_rows
 from certiset.core.fit.rows import Rows, on_device
@@ -70,14 +75,26 @@ def audit(
     parts = split(provenance.seed, provenance.n_tune, data)
     tuning = None if parts.tuning is None else rows.take(parts.tuning.to(device))
     calibration = rows.take(parts.calibration.to(device))
-    # Fits of format 1 took the score's word for the rounding.
-    reference = None if certificate.format == 1 else make_reference(scorer, data, parts.calibration, theta.dtype)
-    return [
-        *checks,
-        *_plan(certificate, units),
-        *_thresholds(certificate, scorer, theta, calibration, reference),
-        *_sizes(certificate, scorer, theta, calibration, tuning, reference),
-    ]
+
+    @cache
+    def points(block: range) -> tuple[Rows, ReferenceRows | None]:
+        # Fits of format 1 took the score's word for the rounding.
+        places = parts.calibration[block.start : block.stop]
+        reference = None if certificate.format == 1 else make_reference(scorer, data, places, theta.dtype)
+        return calibration.slice(block.start, block.stop), reference
+
+    if certificate.coverage.bound not in GUARANTEES:
+        return [*checks, Check("bound", False, list(GUARANTEES), certificate.coverage.bound)]
+    guarantee = guarantee_of(certificate.coverage)
+    blocks = guarantee.blocks(certificate)
+    if blocks[-1].stop != len(calibration):
+        return [*checks, equal("points that calibrate", blocks[-1].stop, len(calibration))]
+    of_members = [points(block) for block in blocks]
+    if guarantee.weights(certificate) is None:
+        sizes = _sizes(certificate, scorer, theta, *of_members[0], tuning)
+    else:
+        sizes = _pool_sizes(certificate, scorer, theta, [rows for rows, _ in of_members], tuning)
+    return [*checks, *_plan(certificate, units), *_thresholds(certificate, scorer, theta, of_members), *sizes]
 
 
 def _rows_of(certificate: Certificate, model: Model, x: Any, y: ArrayLike) -> CheckedData:
@@ -101,11 +118,12 @@ def _plan(certificate: Certificate, rows: int) -> list[Check]:
 
 
 def _thresholds(
-    certificate: Certificate, scorer: Scorer, theta: Tensor, calibration: Rows, reference: ReferenceRows | None
+    certificate: Certificate, scorer: Scorer, theta: Tensor, of_members: list[tuple[Rows, ReferenceRows | None]]
 ) -> list[Check]:
     """Each threshold is its rank's order statistic of the scores on D_N, and as many truths as that are within it."""
-    checks, n = [], len(calibration)
-    for member, parameters in zip(certificate.members, theta, strict=True):
+    checks = []
+    for member, parameters, (calibration, reference) in zip(certificate.members, theta, of_members, strict=True):
+        n = len(calibration)
         if not 1 <= member.k <= n:
             checks.append(Check(f"rank of member {member.member}", False, f"from 1 to {n}", member.k))
             continue
@@ -140,23 +158,51 @@ def _sizes(
     scorer: Scorer,
     theta: Tensor,
     calibration: Rows,
-    tuning: Rows | None,
     reference: ReferenceRows | None,
+    tuning: Rows | None,
 ) -> list[Check]:
     efficiency = certificate.efficiency
     ranks = [min(max(member.k, 1), len(calibration)) for member in certificate.members]
     grid = tuning if efficiency.grid_size is not None else None
-    found = calibrate(scorer, theta, calibration, ranks, tuning=grid, cap=efficiency.cap, reference=reference)
+    around = certificate.coverage.alpha if efficiency.bound == GRID_BETTING else None
+    found = calibrate(
+        scorer, theta, calibration, ranks, tuning=grid, cap=efficiency.cap, reference=reference, around=around
+    )
     mean = sum(found.size) / len(found.size)
     checks = [_near("mean size", efficiency.empirical, mean)]
     if efficiency.cap is None:
         return checks
-    if certificate.options is not None:
-        cap = size_cap(scorer, tuning, certificate.options.get("size_cap"))
-        checks.append(_near("cap of sizes", efficiency.cap, cap))
-    return checks + [
+    return checks + _cap(certificate, scorer, tuning) + _efficiencies(certificate, found.efficiency)
+
+
+def _pool_sizes(
+    certificate: Certificate, scorer: Scorer, theta: Tensor, blocks: list[Rows], tuning: Rows | None
+) -> list[Check]:
+    """On the last block; the last member's grid is made from D_0, or from the first block where there is none."""
+    efficiency, members = certificate.efficiency, certificate.members
+    before = tuning if tuning is not None else blocks[0]
+    tau = [member.tau for member in members]
+    found = measure_pool(scorer, theta, tau, blocks[-1], before, efficiency.cap, certificate.coverage.alpha)
+    weights = [member.weight or 0.0 for member in members]
+    checks = [_near("mean size", efficiency.empirical, found.mean(weights))]
+    if efficiency.cap is None or efficiency.bound == "exact":
+        return checks
+    efficiencies = np.minimum(found.at_grid / efficiency.cap, 1).mean(axis=0).tolist()
+    return checks + _cap(certificate, scorer, tuning) + _efficiencies(certificate, efficiencies)
+
+
+def _cap(certificate: Certificate, scorer: Scorer, tuning: Rows | None) -> list[Check]:
+    """Certificates of format 1 do not state the options that it follows from."""
+    if certificate.options is None:
+        return []
+    cap = size_cap(scorer, tuning, certificate.options.get("size_cap"))
+    return [_near("cap of sizes", certificate.efficiency.cap, cap)]
+
+
+def _efficiencies(certificate: Certificate, found: list[float]) -> list[Check]:
+    return [
         _near(f"mean efficiency of member {member.member}", member.efficiency_empirical, value)
-        for member, value in zip(certificate.members, found.efficiency, strict=True)
+        for member, value in zip(certificate.members, found, strict=True)
     ]
 
 

@@ -96,6 +96,7 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
         grid_size=GRID_POINTS if grid is not None else None,
     )
     ranks = numbers.quantile_ranks().tolist()
+    bound = _size_bound(plan, scorer, candidate.pool, has_grid=grid is not None)
     calibrated = calibrate(
         scorer,
         candidate.theta,
@@ -105,6 +106,7 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
         cap=parts.cap,
         size_ranks=ranks,
         reference=parts.reference,
+        around=plan.options.alpha if bound == GRID_BETTING else None,
     )
     found = Certified(candidate, parts.places, calibrated, None, None, parts.cap, None, None, ranks)
     if scorer.score.has_one_size:
@@ -113,7 +115,6 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
         return replace(found, bound="exact", member_bounds=widths, upper_bound=mean, size_ranks=[0] * len(widths))
     if parts.cap is None:
         return found
-    bound = _size_bound(plan, scorer, candidate.pool, has_grid=grid is not None)
     if bound == GRID_BETTING:
         bounds = parts.cap * numbers.betting_bounds(calibrated.counts)
     else:

@@ -2,17 +2,13 @@
 
 import importlib.metadata
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
 from certiset.core.certificate import Certificate, Provenance
-from certiset.core.certificate.account import family_sentence
-from certiset.core.certificate.assumptions import assumptions_of
 from certiset.core.certificate.canaries import Canaries
+from certiset.core.certificate.completion import completed
 from certiset.core.certificate.content import FORMAT, Caveat, Data, ModelFacts, Names
-from certiset.core.certificate.guarantees import guarantee_of
-from certiset.core.certificate.size_statement import size_statement
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.options import FitOptions
 
@@ -66,16 +62,7 @@ def issue(
         canaries=canaries,
         selection=fitted.selection,
     )
-    statement = guarantee_of(certificate.coverage).statement(certificate) + family_sentence(certificate)
-    certificate = replace(
-        certificate,
-        statement=statement,
-        size_statement=size_statement(certificate),
-        assumptions=assumptions_of(certificate),
-    )
-    # Named by all that is promised, not by the members alone: one predictor has one certificate.
-    certificate = replace(certificate, predictor_id=f"pred-{certificate.digest[:20]}")
-    return replace(certificate, id=certificate.digest_id)
+    return completed(certificate)
 
 
 @cache

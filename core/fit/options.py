@@ -97,7 +97,7 @@ class FitOptions(Section):
     delta: Level = Field(0.05, description="probability with which the promise may fail")
     gamma: Level = Field(0.05, description="probability with which the promised size may fail")
     method: Literal["auto", "standard", "learned", "pac_bayes", "progressive"] = Field(
-        "learned",
+        "auto",
         description="standard: the score as it is; learned: tuned on rows set aside; pac_bayes: members drawn from a "
         "posterior, which is fitted within a KL budget to the rows that certify; progressive: a pool of members, each "
         "tuned on all rows before its own block; auto: whichever of standard, learned and progressive some revealed "
@@ -120,6 +120,11 @@ class FitOptions(Section):
         "grid", description="levels at which a posterior is tried, each at most alpha; grid: five shares of alpha"
     )
     members: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(32, description="stored (theta, tau) pairs")
+    serve: Literal["random", "best"] = Field(
+        "random",
+        description="random: a member is drawn for each input; best: only the one with the smallest certified size is "
+        "stored, which needs a promise for each member",
+    )
     family: Annotated[int, Field(ge=1, le=1_000_000), WHOLE] = Field(
         1,
         description="how many attempts on these rows are planned, this one included: each has its share of delta and "

@@ -1,17 +1,17 @@
-"""A pool that learns as it goes: members tuned on all rows before their own block, calibrated there, certified at once."""
+"""A pool that learns as it goes: members tuned on all rows before their own block, and calibrated there."""
 
 from dataclasses import replace
 
 import torch
-from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
-from certiset.core.certificate.pool_sizes import pool_sizes
-from certiset.core.fit.pool_measurement import measure_pool
 from torch import Tensor
 
 from certiset.core.certificate import Union
 from certiset.core.certificate.content import Caveat
+from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
+from certiset.core.certificate.pool_sizes import pool_sizes
 from certiset.core.fit.families import Family
 from certiset.core.fit.fitted import Fitted
+from certiset.core.fit.pool_measurement import measure_pool
 from certiset.core.fit.reference_rows import make_reference
 from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate, size_cap
 from certiset.core.fit.tuning import tune_pulled
@@ -70,8 +70,9 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
         )
     work.report("calibrate", 0, 1)
     theta, tau = torch.stack(thetas), [one.tau[0] for one in found]
-    cap = size_cap(scorer, work.tuning(), options.size_cap)
-    measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), work.tuning(tuned_on[-1]), cap)
+    tuning = work.tuning()
+    cap = size_cap(scorer, tuning, options.size_cap)
+    measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.alpha)
     if scorer.score.has_one_size:
         widths = [max(one.largest[0], 2 * one.tau[0]) for one in found]
         empirical = measured.mean(pool.weights)

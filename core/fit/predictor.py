@@ -1,11 +1,10 @@
 """A fitted predictor: stored members, their certificate, and the sets they give."""
 
 import math
-import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from certiset.core.certificate import Certificate, SizeStatement
+from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.data.arrays import check_inputs
 from certiset.core.data.frame import in_order
 from certiset.core.errors import DataError
 from certiset.core.fit.fresh_sizes import certify_size
+from certiset.core.fit.member_choice import MemberChoice, Randomness
 from certiset.core.fit.precision import full_precision
 from certiset.core.fit.roles import ROLES
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.serialization import Members, save
 from certiset.core.sets import PredictionSets
-
-Randomness: TypeAlias = np.random.Generator | torch.Generator | None
 
 GRAIN = 16
 """rows are filled up to a multiple of this before they are computed"""
@@ -83,9 +82,15 @@ class Predictor:
         return certify_size(self, check_inputs(self.scorer.model, self._in_order(x)), gamma, member)
 
     @cached_property
+    def choice(self) -> MemberChoice:
+        """Who answers for an input, by the weights of the certificate."""
+        certificate = self.certificate
+        return MemberChoice(self.members, guarantee_of(certificate.coverage).weights(certificate))
+
+    @property
     def chances(self) -> NDArray[np.float64]:
         """(members,): of each to answer for an input, as `draw_members` draws them."""
-        return np.full(self.members, 1 / self.members)
+        return self.choice.chances
 
     def _in_order(self, x: Any) -> Any:
         """A data frame's columns as they were in the fit; the columns of clusters and times may be there as well."""
@@ -98,18 +103,7 @@ class Predictor:
     ) -> NDArray[np.int64]:
         """Which member answers for each row."""
         if member is None:
-            if isinstance(generator, torch.Generator):
-                device = generator.device
-                return torch.randint(self.members, (rows,), generator=generator, device=device).cpu().numpy()
-            if isinstance(generator, np.random.Generator):
-                return generator.integers(self.members, size=rows)
-            if generator is not None:
-                raise DataError("generator must be one of NumPy's or torch's random generators.")
-            if rows == 1:
-                return np.array([secrets.randbelow(self.members)])
-            # 64 bits a row: that the remainder favours some members by 2^-50 is beyond any count of rows.
-            drawn = np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64) % np.uint64(self.members)
-            return drawn.astype(np.int64)
+            return self.choice.drawn(rows, generator)
         try:
             chosen = np.asarray(member)
         except ValueError:

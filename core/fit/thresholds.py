@@ -19,6 +19,9 @@ ROWS_AT_ONCE = 65_536
 GRID_POINTS = 64
 _GRID_LEVELS = (-2.0, 0.0)
 """mean efficiencies from 0.01 to 1, as powers of ten"""
+_DENSE_POINTS = 44
+_DENSE_LEVELS = (-0.125, 0.38)
+"""from 0.75 to 2.4 times the efficiency that is expected, as powers of ten: tuned models look better on tuning rows"""
 _GRID_ROWS = 200
 _GRID_BISECTIONS = 24
 _REACHES = (-6, 40)
@@ -71,13 +74,15 @@ def calibrate(
     cap: float | None,
     size_ranks: list[int] | None = None,
     reference: ReferenceRows | None = None,
+    around: float | None = None,
 ) -> Calibrated:
     """Thresholds at the given ranks (one per member, at least 1), raised by a rounding error, and what they cost.
 
     The rounding error is what the score says, or what the reference rows show if that is more.
 
     With tuning rows, efficiency and the size of rank ``size_ranks`` (0: none) from above are measured at the smallest
-    point above tau of a grid that depends on theta and the tuning rows alone: fixed before D_N is looked at.
+    point above tau of a grid that depends on theta and the tuning rows alone: fixed before D_N is looked at. ``around``
+    is the level near which most of its points lie, if any.
     """
     unit = SizeUnit.of(scorer)
     cap = None if cap is None else unit.divide(cap)
@@ -106,7 +111,7 @@ def calibrate(
         if tuning is None:
             efficiencies.append((size / cap).clamp(max=1).mean().view(1))
             continue
-        upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
+        upper = next_grid_point(scorer, member, tuning, cap, tau, around)
         at_grid = scorer.score.size(prediction, upper)
         counts.append(count_sizes(scorer, torch.where(torch.isinf(upper), cap, at_grid[0]), cap))
         efficiencies.append(torch.tensor([counts[-1].mean], dtype=torch.float64))
@@ -127,16 +132,29 @@ def calibrate(
     return answer
 
 
-def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor) -> Tensor:
+@torch.no_grad()
+def next_grid_point(
+    scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor, around: float | None = None
+) -> Tensor:
     """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
 
     Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
     constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach, and reach is where
-    the sets of those inputs grow no more. Scores of tuning targets do not matter, so overfitting them does no harm.
+    the sets of those inputs grow no more. With a level ``around`` which tau is expected, most of them lie near the
+    efficiency that the tuning rows have there, where rounding up costs one per cent.
     """
-    prediction = predict_rows(scorer, theta, tuning)
+    rows = tuning.slice(0, _GRID_ROWS)
+    prediction = predict_rows(scorer, theta, rows)
     reach = _reach(scorer, prediction, cap, tau)
-    levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
+    if around is None:
+        levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
+    else:
+        scores = scorer.score.of_target(prediction, rows.y)[0]
+        usual = scores.kthvalue(max(1, round((1 - around) * len(rows)))).values.view(1)
+        expected = (scorer.score.size(prediction, usual) / cap).clamp(max=1).mean()
+        coarse = torch.logspace(*_GRID_LEVELS, GRID_POINTS - _DENSE_POINTS, device=tau.device, dtype=tau.dtype)
+        dense = expected * torch.logspace(*_DENSE_LEVELS, _DENSE_POINTS, device=tau.device, dtype=tau.dtype)
+        levels = torch.cat([coarse, dense.clamp(max=1)])
     low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
     for _ in range(_GRID_BISECTIONS):
         middle = 0.5 * (low + high)

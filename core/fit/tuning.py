@@ -97,8 +97,8 @@ def tune_pulled(
 ) -> Tensor:
     """(pulls, d): tuned by the proper score plus pull |theta - as given|^2, one row for each pull, as one batch.
 
-    A strong pull leaves the model as it was given; which strength is right depends on how many rows there are. ``start``
-    is where to begin, (pulls, d), if that is not the model as given.
+    A strong pull leaves the model as it was given; which strength is right depends on how many rows there are.
+    ``start`` is where to begin, (pulls, d), if that is not the model as given.
     """
     device, dtype = rows.features.device, rows.features.dtype
     given = scorer.initial(generator).to(device, dtype)

@@ -41,7 +41,32 @@ def budget_figure(certificate: Certificate) -> str:
 
 
 def members_figure(certificate: Certificate) -> str:
-    """Each member's rank against its log-ratio: who went farther from the prior must take a smaller rank."""
+    """Each member's rank against its log-ratio; of a pool, each member's level and how often it answers."""
+    weights = guarantee_of(certificate.coverage).weights(certificate)
+    return _draws_figure(certificate) if weights is None else _pool_figure(certificate, weights)
+
+
+def _pool_figure(certificate: Certificate, weights: list[float]) -> str:
+    """Levels are as equal as whole ranks allow; weights say how often each member answers."""
+    blocks = guarantee_of(certificate.coverage).blocks(certificate)
+    levels = [member.k / (len(block) + 1) for member, block in zip(certificate.members, blocks, strict=True)]
+    each = ", ".join(f"{weight:.3g}" for weight in weights)
+    plot = Plot(
+        "Members",
+        f"{len(weights)} members, served with chances of {each}, at levels from {min(levels):.3g} to "
+        f"{max(levels):.3g}.",
+        "chance to be served",
+        "level k / (n + 1) of the member's block",
+        (0.0, 1.0),
+        extent(levels, include=[0.0, certificate.coverage.alpha], margin=0.08),
+    )
+    plot.points(weights, levels, GREEN, "member", radius=5)
+    plot.level(certificate.coverage.alpha, f"alpha = {certificate.coverage.alpha:g}", GREY)
+    return plot.svg()
+
+
+def _draws_figure(certificate: Certificate) -> str:
+    """Who went farther from the prior must take a smaller rank."""
     ranks = [float(member.k) for member in certificate.members]
     ratios = [member.log_ratio for member in certificate.members]
     count = len(ranks)

@@ -92,7 +92,7 @@ class CachedPredictor:
         """
         member = self.only_member if member is None else member
         if member is None and numbers is not None:
-            return (numbers % np.uint64(self.predictor.members)).astype(np.int64)
+            return self.predictor.choice.of_numbers(numbers)
         return self.predictor.draw_members(rows, member)
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from certiset.core.bounds import per_draw_budget
 from certiset.core.bounds.domain import Floats, Ints
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import CertificateContent, Coverage
+from certiset.core.certificate.member_sizes import member_mean_checks, member_quantile_checks
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,17 @@ class Guarantee(ABC):
     """One way to promise coverage for a pool of members, and all that the rest of the project knows about it."""
 
     name: ClassVar[str]
-    """what users ask for: per_draw or posterior"""
+    """what users ask for: per_draw, pool or posterior"""
     unit: ClassVar[str]
     """of what a posterior spends"""
     needs_posterior: ClassVar[bool] = True
     """whether it is about draws from a posterior, and not about one fixed predictor"""
+    promises_each_member: ClassVar[bool] = False
+    """whether every member keeps the promise by itself, so that one may be served alone"""
+    fixed_beforehand: ClassVar[str] = (
+        "The prior, the ranks, the weights and the number of draws were fixed before the calibration rows were seen."
+    )
+    """the assumption that says what must not depend on D_N"""
 
     def __init__(self, bound: str) -> None:
         self.bound = self.kind = bound
@@ -72,6 +79,34 @@ class Guarantee(ABC):
         self, n: int, alpha: float, delta: float, share: float, k: int, kl: float, members: int
     ) -> CoverageLevels:
         """What is promised; ``share`` is the part of delta that the choice was given."""
+
+    def weights(self, certificate: CertificateContent) -> list[float] | None:
+        """The chance of each member to be drawn for an input; None where all have the same."""
+        return None
+
+    def blocks(self, certificate: CertificateContent) -> list[range]:
+        """Which of the calibration points, in the order of the split, each member's rank is among."""
+        return [range(certificate.coverage.n)] * len(certificate.members)
+
+    def alpha_hat(self, coverage: Coverage) -> float:
+        return coverage.k / (coverage.n + 1)
+
+    def member_checks(self, certificate: CertificateContent) -> list[Check]:
+        """That nothing is said about members which this guarantee does not know: who serves by it would be misled."""
+        said = [name for name in ("weight", "n", "tuned_on") if any(v is not None for v in column(certificate, name))]
+        coverage, efficiency = certificate.coverage, certificate.efficiency
+        said += [name for name in ("sizes", "tail") if getattr(coverage, name) is not None]
+        said += ["size_counts"] if efficiency.size_counts is not None else []
+        said += ["k"] if efficiency.quantile is not None and efficiency.quantile.k is not None else []
+        return [equal("fields of a pool", [], said)]
+
+    def mean_size_checks(self, certificate: CertificateContent, upper_bound: float) -> list[Check]:
+        """The bound on the mean size, which is not that of sets of one size, recomputed."""
+        return member_mean_checks(certificate, upper_bound)
+
+    def size_quantile_checks(self, certificate: CertificateContent) -> list[Check]:
+        """The size that few sets exceed, or that none is stated."""
+        return member_quantile_checks(certificate)
 
     @abstractmethod
     def statement(self, certificate: CertificateContent) -> str:
@@ -103,6 +138,7 @@ class MemberwiseGuarantee(Guarantee):
 
     name: ClassVar[str] = "per_draw"
     unit: ClassVar[str] = "log-ratio in nats"
+    promises_each_member: ClassVar[bool] = True
 
     def levels(
         self, n: int, alpha: float, delta: float, share: float, k: int, kl: float, members: int
@@ -131,7 +167,7 @@ class MemberwiseGuarantee(Guarantee):
         ]
 
 
-def column(certificate: CertificateContent, name: str) -> list[float]:
+def column(certificate: CertificateContent, name: str) -> list[Any]:
     """One number of every member."""
     return [getattr(member, name) for member in certificate.members]
 

@@ -40,10 +40,12 @@ class PerDraw(MemberwiseGuarantee):
 
     def statement(self, certificate: CertificateContent) -> str:
         coverage, members = certificate.coverage, len(certificate.members)
+        who = f"every one of the {members} stored members, all at once, gives"
+        if (certificate.options or {}).get("serve") == "best":
+            who = f"the stored member, chosen among {coverage.draws} that were drawn, gives"
         return (
             f"With probability at least {promise(coverage.delta)} over the drawing of the {coverage.n} calibration "
-            f"points and of the members, every one of the {members} stored members, all at once, gives sets that "
-            f"{contains_the_truth(certificate, coverage.alpha)}."
+            f"points and of the members, {who} sets that {contains_the_truth(certificate, coverage.alpha)}."
         )
 
     def coverage_checks(self, certificate: CertificateContent) -> list[Check]:

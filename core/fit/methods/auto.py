@@ -6,11 +6,11 @@ revealed, another look decides between the candidates, and what is left calibrat
 
 **Why looking is free.** Let R be the revealed rows and U the others. Every choice (what is tuned and how, whether to
 stop, how many blocks follow, their sizes, weights and ranks) is a function of R and of randomness that does not depend
-on the rows. The order is random, so that given R the rows of U are independent draws from the same law, and their number
-is known. So for each value of R the promise of the method that is taken, Vovk 2b for one block and the progressive
-pool for several, holds with probability 1 - delta over U; hence it holds with that probability over all rows. There is
-no union over the choices, since none of them looks at U, and R calibrates nothing. The freedom ends when the first block
-is opened.
+on the rows. Rows are independent draws and their order is random, so that given R those of U are independent draws from
+the same law, and their number is known. So for each value of R the promise of the method that is taken, Vovk 2b for one
+block and the progressive pool for several, holds with probability 1 - delta over U; hence it holds with that
+probability over all rows. There is no union over the choices, since none of them looks at U, and R calibrates nothing.
+The freedom ends when the first block is opened.
 """
 
 from dataclasses import replace
@@ -53,8 +53,8 @@ class Auto(Method):
             )
 
     def guarantee_of(self, options: FitOptions) -> str:
-        """Which of them it will be is seen on the way."""
-        return options.guarantee
+        """Which of them it will be is seen on the way; one member alone needs a promise of its own."""
+        return "per_draw" if options.serve == "best" else options.guarantee
 
     def tuned_rows(self, options: FitOptions, rows: int) -> int | None:
         return None
@@ -125,8 +125,8 @@ def _stopped(work: Workspace, looks: list[Trial], way: Way, revealed: int) -> Fi
         )
         return _as_given(work, selection_of(revealed, looks, way.trial, reason))
     reason = (
-        f"On {revealed} revealed rows {_the(trial)} gave sets of {np.exp(trial.heights[1]):.2f} times the size that the "
-        f"model as given has, and more rows would not pay for themselves: the other {rows - revealed} calibrate it."
+        f"On {revealed} revealed rows {_the(trial)} gave sets of {np.exp(trial.heights[1]):.2f} times the size that "
+        f"those of the model as given have, and more rows would not pay: the other {rows - revealed} calibrate it."
     )
     theta = tune_member(work, trial.family, trial.pull, revealed)
     fitted = certify_candidate(work, trial.family.scorer, point_candidate(work.plan, 0, theta))

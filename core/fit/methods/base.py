@@ -9,6 +9,7 @@ from certiset.core.errors import OptionError
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.plan import Plan, tuning_count
+from certiset.core.fit.serving_choice import check_best_is_promised
 from certiset.core.fit.workspace import Workspace
 
 
@@ -38,6 +39,8 @@ class Method(ABC):
                 f"bound {options.bound} cannot be used with method {self.kind}: choose {_either(self.bounds)}.",
                 field="bound",
             )
+        if options.serve == "best":
+            check_best_is_promised(self.guarantee_of(options))
 
     def guarantee_of(self, options: FitOptions) -> str:
         """The guarantee that is meant by the options."""

@@ -15,6 +15,7 @@ from certiset.core.fit.methods.base import Method
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.plan import Plan, plan_steps, tuning_count
 from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.serving_choice import best_alone
 from certiset.core.fit.tuning import tune_prior
 from certiset.core.fit.workspace import Workspace
 from certiset.core.posterior.gaussian import DiagonalGaussian
@@ -39,7 +40,8 @@ class PacBayes(Method):
     def run(self, work: Workspace) -> Fitted:
         scorer = work.tuned_scorer()
         prior = tune_prior(work, scorer, is_drawn_from=True)
-        return fitted(work, scorer, _best(work, scorer, _posteriors(work, scorer, prior)))
+        best = _best(work, scorer, _posteriors(work, scorer, prior))
+        return fitted(work, scorer, best_alone(best) if work.plan.options.serve == "best" else best)
 
 
 def _posteriors(work: Workspace, scorer: Scorer, prior: DiagonalGaussian) -> list[Candidate]:

@@ -7,9 +7,8 @@ nothing. The promise is for the mean over the stored pool (`certiset.core.bounds
 from dataclasses import replace
 from typing import ClassVar
 
-from certiset.core.certificate.pool_parts import PoolPlan
-
 from certiset.core.bounds import TooFewPointsError
+from certiset.core.certificate.pool_parts import PoolPlan
 from certiset.core.errors import OptionError
 from certiset.core.fit.comparison import compare, selection_of
 from certiset.core.fit.families import families_of

@@ -47,15 +47,16 @@ export async function certificate(id, { say }) {
       provenance.messages.length ? element("h2", {}, "Notes") : null,
       element("ul", { class: "plain" }, provenance.messages.map((one) => element("li", {}, one)))),
     element("div", { class: "two" },
-      element("div", { class: "card" }, element("h2", {}, "KL budget, and the chosen point"), budget),
+      element("div", { class: "card" }, element("h2", {}, isPool(members) ? "Room below delta, and the chosen ranks"
+        : "KL budget, and the chosen point"), budget),
       element("div", { class: "card" }, element("h2", {}, "Members"), ranks),
       element("div", { class: "card" }, element("h2", {}, "Set sizes on the calibration data"), sizes),
       audit(id, text, checked, key, say)),
     element("div", { class: "card" }, choices(coverage), memberTable(members, efficiency)),
     element("div", { class: "two" },
-      element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights"]),
+      element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights", "sizes"]),
         dataTable(content)),
-      element("div", { class: "card" }, pairs("Size", efficiency, []),
+      element("div", { class: "card" }, pairs("Size", efficiency, ["size_counts"]),
         pairs("Provenance", { ...provenance, issued_at: moment(content.issued_at), id: content.id,
           predictor_id: content.predictor_id }, ["messages"]))));
 }
@@ -122,12 +123,24 @@ function choices(coverage) {
     (place) => place === coverage.union.taken);
 }
 
+/** Whether members have weights: then each was calibrated on a block of its own, and the promise is for their mean. */
+const isPool = (members) => members.some((one) => (one.weight ?? null) !== null);
+
 function memberTable(members, efficiency) {
-  const columns = [["Member", true], ["Rank k", true], ["Threshold tau", true], ["Log-ratio", true],
-    ["Miscoverage at most", true], [`Certified size (${efficiency.measure})`, true]];
-  const rows = members.map((one) => [String(one.member), number(one.k), number(one.tau, 5), number(one.log_ratio, 4),
-    atMost(one.miscoverage_bound), atMost(one.efficiency_bound)]);
-  const made = table("Members: the stored pairs, one of which computes each set", columns, rows);
+  const size = `size (${efficiency.measure})`;
+  const columns = isPool(members)
+    ? [["Member", "member"], ["Served with chance", (one) => percent(one.weight)], ["Tuned on", (one) => number(one.tuned_on)],
+      ["Block", (one) => number(one.n)], ["Rank k", (one) => number(one.k)],
+      ["Level", (one) => number(one.k / (one.n + 1), 4)], ["Threshold tau", (one) => number(one.tau, 5)],
+      [`Measured ${size}`, (one) => number(one.efficiency_bound ?? (one.efficiency_empirical === null ? null
+        : efficiency.cap * one.efficiency_empirical), 4)]]
+    : [["Member", "member"], ["Rank k", (one) => number(one.k)], ["Threshold tau", (one) => number(one.tau, 5)],
+      ["Log-ratio", (one) => number(one.log_ratio, 4)], ["Miscoverage at most", (one) => atMost(one.miscoverage_bound)],
+      [`Certified ${size}`, (one) => atMost(one.efficiency_bound)]];
+  const rows = members.map((one) => columns.map(([, value]) => (value === "member" ? String(one.member) : value(one))));
+  const caption = isPool(members) ? "Members: one computes each set, drawn by these chances"
+    : "Members: the stored pairs, one of which computes each set";
+  const made = table(caption, columns.map(([name]) => [name, true]), rows);
   return rows.length > MANY
     ? element("details", {}, element("summary", {}, `${rows.length} members`), made) : made;
 }

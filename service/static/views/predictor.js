@@ -1,7 +1,7 @@
 /* Try a predictor: enter an input, get its set and, once it is known, report the truth. */
 import { get, post } from "/static/api.js";
 import {
-  atLeast, badge, choice, element, field, figureOrReason, idText, link, number, numbers, statusBadge, unbroken,
+  atLeast, badge, choice, element, field, figureOrReason, idText, link, number, numbers, percent, statusBadge, unbroken,
 } from "/static/dom.js";
 import { truthForm } from "/static/views/outcomes.js";
 
@@ -16,7 +16,8 @@ export async function predictor(id, { say, again }) {
   const classes = about.task === "classification" ? await classesOf(fit.model_id) : null;
   const input = element("textarea", { rows: "3", spellcheck: "false", required: true });
   const member = choice([["", "drawn at random"],
-    ...certificate.members.map((one) => [String(one.member), `member ${one.member}`])], "");
+    ...certificate.members.map((one) => [String(one.member),
+      `member ${one.member}${one.weight ? `, drawn for ${percent(one.weight)} of the inputs` : ""}`])], "");
   const answer = element("div", { id: "answer", role: "status", "aria-live": "polite" });
   const box = field("Input", input, `${number(width)} ${width === 1 ? "number" : "comma-separated numbers"}`);
   const status = element("span", {}, statusBadge(about.certificate_status));
