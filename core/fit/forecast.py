@@ -17,9 +17,11 @@ from certiset.core.fit.families import Family
 _KEPT_SLOPE = 0.8
 _STEEPEST = 0.25
 """log size per doubling of the rows"""
-_DOUBT, _DOUBT_POWER = 2.0, 0.75
-"""a candidate must be better than the model as given by so much over the revealed rows to that power"""
-_WORTH_GOING_ON = 0.01
+_FARTHEST = 2.25
+"""doublings that a curve is carried on"""
+_DOUBT = 8.0
+"""a candidate must be better than the model as given by so much over the revealed rows, in log size, and by as much
+again for every doubling of the rows that its curve is carried on"""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,11 @@ class Trial:
         if self.family is None or more <= few:
             return now
         fall = max(-_STEEPEST, min(0.0, (now - before) / math.log2(more / few)))
-        return now + _KEPT_SLOPE * fall * max(0.0, math.log2(rows / more))
+        return now + _KEPT_SLOPE * fall * min(_FARTHEST, self.doublings(rows))
+
+    def doublings(self, rows: float) -> float:
+        """From the rows that it was tuned on to so many."""
+        return max(0.0, math.log2(rows / self.rows[1]))
 
 
 @dataclass(frozen=True)
@@ -66,9 +72,9 @@ def best_way(
     trials: list[Trial], revealed: int, rows: int, revealed_later: int | None, alpha: float, delta: float
 ) -> Way:
     """Stop and calibrate all other rows, or reveal up to ``revealed_later`` and go on; None if that is not open."""
-    doubt = _DOUBT / max(revealed, 1) ** _DOUBT_POWER
+    doubt = _DOUBT / revealed
     ways = [
-        Way(trial, False, trial.at(revealed) + _cost(trial, rows - revealed, alpha, delta) + _if_tuned(trial, doubt))
+        Way(trial, False, trial.heights[1] + _cost(trial, rows - revealed, alpha, delta) + _if_tuned(trial, doubt))
         for trial in trials
     ]
     if revealed_later is not None:
@@ -78,7 +84,9 @@ def best_way(
             Way(
                 trial,
                 True,
-                trial.at(average) + _cost(trial, rows - revealed_later, alpha, delta) + doubt + _WORTH_GOING_ON,
+                trial.at(average)
+                + _cost(trial, rows - revealed_later, alpha, delta)
+                + doubt * (1 + trial.doublings(average)),
             )
             for trial in trials
             if trial.family is not None
