@@ -19,6 +19,8 @@ _STEEPEST = 0.25
 """log size per doubling of the rows"""
 _FARTHEST = 2.25
 """doublings that a curve is carried on"""
+_FEW_OUTPUTS = 12
+"""with more labels than that there are fewer rows of each, and more doubt"""
 _DOUBT = 8.0
 """a candidate must be better than the model as given by so much over the revealed rows, in log size, and by as much
 again for every doubling of the rows that its curve is carried on"""
@@ -69,10 +71,17 @@ class Way:
 
 
 def best_way(
-    trials: list[Trial], revealed: int, rows: int, revealed_later: int | None, alpha: float, delta: float
+    trials: list[Trial],
+    revealed: int,
+    rows: int,
+    revealed_later: int | None,
+    *,
+    alpha: float,
+    delta: float,
+    outputs: int = 1,
 ) -> Way:
     """Stop and calibrate all other rows, or reveal up to ``revealed_later`` and go on; None if that is not open."""
-    doubt = _DOUBT / revealed
+    doubt = _DOUBT / revealed * max(1.0, outputs / _FEW_OUTPUTS)
     ways = [
         Way(trial, False, trial.heights[1] + _cost(trial, rows - revealed, alpha, delta) + _if_tuned(trial, doubt))
         for trial in trials

@@ -113,7 +113,15 @@ def _few(trials: list[Trial], rows: int) -> list[Family]:
 
 def _decide(work: Workspace, trials: list[Trial], revealed: int, rows: int, later: int | None) -> Way:
     options = work.plan.options
-    return best_way(trials, revealed, rows, later, options.alpha, options.own_delta)
+    return best_way(
+        trials,
+        revealed,
+        rows,
+        later,
+        alpha=options.alpha,
+        delta=options.own_delta,
+        outputs=work.model.outputs,
+    )
 
 
 def _stopped(work: Workspace, looks: list[Trial], way: Way, revealed: int) -> Fitted:
