@@ -21,6 +21,8 @@ import psycopg
 import pytest
 import redis
 
+from tests.forks import COPY
+
 POSTGRES = os.environ.get("CERTISET_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 REDIS = os.environ.get("CERTISET_TEST_REDIS_URL", "redis://127.0.0.1:6379")
 
@@ -171,13 +173,23 @@ def most_memory(pid: int) -> Iterator[list[int]]:
 
 
 def children_of(pid: int) -> list[int]:
+    """The processes that it has started; those that a copy of it has forked for it are among them."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
-                    found.append(int(entry.name))
+                name, _, rest = (entry / "stat").read_text().partition("(")[2].rpartition(")")
+                if int(rest.split()[1]) == pid:
+                    found += children_of(int(entry.name)) if name == COPY else [int(entry.name)]
     return found
+
+
+def name_of(pid: int) -> str:
+    """What the process is called, such as fit_runner; empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def free_port() -> int:

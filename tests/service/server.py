@@ -34,7 +34,8 @@ from tests.core.fit.problems import (
     toy_data,
     toy_model,
 )
-from tests.launcher import Forked, launch
+from tests.forks import Forked
+from tests.launcher import launch
 from tests.servers import free_port, wait_until
 
 
@@ -56,7 +57,7 @@ class Server:
 
     def client(self, who: str | None = "ada", **options: Any) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.keys[who]}"} if who else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=60, **options)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=60, verify=False, **options)
 
     def id(self, task: str) -> str:
         return self.predictors[task].certificate.predictor_id
@@ -98,6 +99,7 @@ def start_server(home: Path, **settings: Any) -> Server:
             env={**os.environ, **_environment(settings)},
             stdout=log,
             stderr=subprocess.STDOUT,
+            forking=True,
         )
     server = Server(chosen, port, process, keys, predictors, calibrations)
 
@@ -125,6 +127,7 @@ def server_with_worker(home: Path, **settings: Any) -> Iterator[Server]:
         env={**os.environ, **_environment(settings), "CERTISET_HOME": str(home), "CERTISET_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        forking=True,
     )
     try:
         yield server

@@ -24,7 +24,8 @@ from certiset.core.store.garbage import orphans
 from certiset.core.store.migrate import migrate
 from certiset.core.store.records import Calibration
 from tests.core.fit.problems import QUICK, toy_data, toy_model
-from tests.launcher import Forked, launch
+from tests.forks import Forked
+from tests.launcher import confined_by_forking, launch
 from tests.servers import children_of, wait_until
 
 TENANT = "ada"
@@ -49,7 +50,8 @@ class Deployment:
         x, y = toy_data(400, seed=0)
         file = self.log.parent / "data.npz"
         np.savez(file, x=x, y=y)
-        self.dataset, _ = add_dataset(self.store, TENANT, file, filename=file.name)
+        with confined_by_forking():
+            self.dataset, _ = add_dataset(self.store, TENANT, file, filename=file.name)
         model = toy_model()
         self.model, _ = add_model(self.store, TENANT, model.manifest, model.tensors())
 
@@ -76,6 +78,7 @@ class Deployment:
                 stderr=subprocess.STDOUT,
                 # A folder with nothing of ours in it: what is installed is what runs.
                 cwd=self.log.parent,
+                forking=True,
             )
         self.workers.append(worker)
         return worker

@@ -1,26 +1,17 @@
 """``certiset budget`` as a user types it."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from certiset.service.cli.main import main
+from tests.service.cli.shell import Shell
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "certiset", "budget", *arguments], capture_output=True, text=True, check=False
-    )
-
-
-def test_table_shows_budgets_and_usable_ranks() -> None:
-    done = run("--n", "1000", "--alpha", "0.1", "--delta", "0.05")
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert "0.05        50        10.35        13.79        16.70" in done.stdout
+def test_table_shows_budgets_and_usable_ranks(offline: Shell) -> None:
+    table = offline("budget", "--n", "1000", "--alpha", "0.1", "--delta", "0.05")
+    assert "0.05        50        10.35        13.79        16.70" in table
     for line in (
         "vovk 2a        61",
         "seeger        67",
@@ -28,12 +19,11 @@ def test_table_shows_budgets_and_usable_ranks() -> None:
         "per draw        85",
         "vovk 2b        85",
     ):
-        assert line in done.stdout
+        assert line in table
 
 
-def test_json_is_for_machines() -> None:
-    done = run("--n", "1000", "--alpha", "0.1", "--delta", "0.05", "--json")
-    report = json.loads(done.stdout)
+def test_json_is_for_machines(offline: Shell) -> None:
+    report = offline.json("budget", "--n", "1000", "--alpha", "0.1", "--delta", "0.05")
     assert [row["k"] for row in report["grid"]] == [20, 35, 50, 65, 80]
     assert report["grid"][2]["chernoff"] == pytest.approx(13.79, abs=0.005)
     assert report["largest_rank"] == {"vovk_2a": 61, "seeger": 67, "chernoff": 77, "per_draw": 85, "vovk_2b": 85}
@@ -76,22 +66,20 @@ def test_plot_draws_the_figure(tmp_path: Path, suffix: str) -> None:
         ([], "the following arguments are required: --n"),
     ],
 )
-def test_bad_input_is_a_sentence_and_exit_code_2(arguments: list[str], sentence: str) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert sentence in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+def test_bad_input_is_a_sentence_and_exit_code_2(offline: Shell, arguments: list[str], sentence: str) -> None:
+    process = offline.start("budget", *arguments)
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (2, "")
+    assert sentence in errors
+    assert "Traceback" not in errors
 
 
-def test_unknown_command_is_a_sentence_and_exit_code_2() -> None:
-    done = subprocess.run([sys.executable, "-m", "certiset", "frobnicate"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "frobnicate" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_unknown_command_is_a_sentence_and_exit_code_2(offline: Shell) -> None:
+    errors = offline("frobnicate", code=2)
+    assert "frobnicate" in errors
+    assert "Traceback" not in errors
 
 
-def test_help_has_examples() -> None:
-    done = run("--help")
-    assert done.returncode == 0
-    assert "certiset budget --n 1000 --alpha 0.1 --delta 0.05 --plot budget.svg" in done.stdout
+def test_help_has_examples(offline: Shell) -> None:
+    example = "certiset budget --n 1000 --alpha 0.1 --delta 0.05 --plot budget.svg"
+    assert example in offline("budget", "--help")

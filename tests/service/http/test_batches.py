@@ -13,7 +13,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.servers import children_of, wait_until
+from tests.servers import children_of, name_of, wait_until
 from tests.service.server import Server, start_server
 
 ROWS = 12_000
@@ -53,7 +53,7 @@ def metric(server: Server, name: str) -> float:
 
 def batch_process(server: Server) -> int | None:
     for pid in children_of(server.process.pid):
-        if b"batch_server" in Path(f"/proc/{pid}/cmdline").read_bytes():
+        if name_of(pid) == "batch_server":
             return pid
     return None
 

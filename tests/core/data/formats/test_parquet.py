@@ -1,5 +1,6 @@
 """Parquet, read in a process of its own: what ends that process is an error here, and nothing more."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,13 @@ from tests.core.data import files
 from tests.core.data.files import X, Y, read, write
 from tests.core.data.formats.laws import FormatLaws
 from tests.core.data.parquet import CONTRADICTORY, NAMELESS, with_footer
+from tests.launcher import confined_by_forking
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forked() -> Iterator[None]:
+    with confined_by_forking():
+        yield
 
 
 class TestParquet(FormatLaws):
