@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from certiset.service import event_loop
+
 PORT = 8767
 _ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 
@@ -27,12 +29,7 @@ async def _serve() -> None:
 
 
 def _run() -> None:
-    try:
-        import uvloop  # noqa: PLC0415
-    except ImportError:
-        asyncio.run(_serve())
-    else:
-        uvloop.run(_serve())
+    event_loop.run(_serve())
 
 
 @contextmanager

@@ -5,6 +5,8 @@ import multiprocessing
 import time
 from typing import Any
 
+from certiset.service import event_loop
+
 KEY = "benchmark-key"
 
 
@@ -90,11 +92,7 @@ async def load(port: int, path: str, connections: int, seconds: float, rate: flo
 
 
 def _load(arguments: tuple[int, str, int, float, float | None]) -> dict[str, Any]:
-    try:
-        import uvloop  # noqa: PLC0415
-    except ImportError:
-        return asyncio.run(load(*arguments))
-    return uvloop.run(load(*arguments))
+    return event_loop.run(load(*arguments))
 
 
 def run(port: int, path: str, connections: int, seconds: float, rate: float | None = None) -> dict[str, Any]:

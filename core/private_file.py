@@ -2,10 +2,10 @@
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from certiset.core.errors import SettingsError
+from certiset.core.whole_file import written_whole
 
 _OTHERS = 0o077
 _OTHERS_OF_A_MOUNT = 0o037
@@ -28,15 +28,5 @@ def read_private(file: Path, what: str) -> bytes:
 
 def create_private(file: Path, content: bytes) -> None:
     """Writes a file of mode 600, whole or not at all; does nothing if somebody was quicker."""
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.link(temporary, file)
-    except FileExistsError:
-        pass
-    finally:
-        temporary.unlink()
+    with written_whole(file, replace=False) as stream:
+        stream.write(content)

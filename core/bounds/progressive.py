@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 from certiset.core.bounds.beta import log_tail
 from certiset.core.bounds.beta_sum import WeightedBeta, tail_of_sum
 from certiset.core.bounds.domain import LARGEST_COUNT, Floats, Ints, calibration, count, finite, open_unit
+from certiset.core.bounds.enough_points import enough_points
 from certiset.core.bounds.errors import DomainError, TooFewPointsError
 from certiset.core.bounds.vovk2b import largest_rank_2b, vovk_2b
 
@@ -137,16 +138,7 @@ def _needed(sizes: Ints, weights: Floats, alpha: float, delta: float) -> int:
         cut = np.maximum(2, np.floor(shares * rows * (1 + 1e-12)).astype(np.int64))
         return _tail(cut, np.ones_like(cut), weights, alpha, ACCURACY) <= delta
 
-    low = int(sizes.sum())
-    high = 2 * low
-    while not holds(high):
-        if high > LARGEST_COUNT / 4:
-            raise DomainError(f"alpha = {alpha:g} is so small that no number of calibration points is enough.")
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return enough_points(holds, alpha, too_few=int(sizes.sum()), most=LARGEST_COUNT / 4)
 
 
 def _blocks(sizes: ArrayLike, weights: ArrayLike | None) -> tuple[Ints, Floats]:

@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certiset.core.bounds.domain import LARGEST_COUNT, Floats, Ints, answer, count, open_unit, shown, together
-from certiset.core.bounds.errors import DomainError, TooFewPointsError
+from certiset.core.bounds.domain import Floats, Ints, answer, count, open_unit, together
+from certiset.core.bounds.enough_points import enough_points
+from certiset.core.bounds.errors import TooFewPointsError
 
 
 def vovk_2a(n: ArrayLike, alpha: ArrayLike, delta: ArrayLike) -> float | Floats:
@@ -50,12 +51,4 @@ def smallest_n_2a(alpha: float, delta: float) -> int:
     def reaches_rank_one(n: int) -> bool:
         return (n + 1) * (a - math.sqrt(nats / (2 * n))) >= 1
 
-    low, high = 1, 2
-    while not reaches_rank_one(high):
-        if high > LARGEST_COUNT:
-            raise DomainError(f"alpha = {shown(a)} is so small that no number of calibration points is enough.")
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches_rank_one(middle) else (middle, high)
-    return high
+    return enough_points(reaches_rank_one, a)

@@ -1,7 +1,7 @@
 """Hashes of rows that are equal for equal numbers, however they are stored, and that say nothing without their key.
 
-Numbers are taken as a fit in float32 sees them: 0.1 read from a file of either precision is the same number, and -0.0
-is 0.0. Whether a row came flat or as an image makes no difference.
+For those with a key, numbers are taken as a fit in float32 sees them: 0.1 read from a file of either precision is the
+same number, and -0.0 is 0.0. Whether a row came flat or as an image makes no difference.
 """
 
 import hashlib
@@ -32,14 +32,29 @@ def row_digests(key: bytes, *columns: NDArray[Any], purpose: bytes = b"row", pre
     """One keyed digest per row; hashes for one purpose or prefix cannot be compared with those for another."""
     keyed = hashlib.blake2b(prefix, key=key, person=purpose, digest_size=HASH_BYTES)
     for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
-        numbers = canonical_rows(*(column[start : start + _ROWS_AT_ONCE] for column in columns))
-        view, width = memoryview(numbers.tobytes()), numbers.shape[1] * numbers.itemsize
-        for row in range(len(numbers)):
-            one = keyed.copy()
-            one.update(view[row * width : (row + 1) * width])
-            yield one.digest()
+        yield from _each(canonical_rows(*(column[start : start + _ROWS_AT_ONCE] for column in columns)), keyed)
 
 
 def row_hashes(key: bytes, *columns: NDArray[Any]) -> NDArray[np.uint64]:
     """(rows,): as numbers that are as good as uniform."""
     return np.frombuffer(b"".join(row_digests(key, *columns)), dtype="<u8")
+
+
+def equal_row_codes(x: NDArray[Any]) -> NDArray[np.uint64]:
+    """(rows,): the same number for equal rows, in all digits of float64 and whatever their type; -0.0 is 0.0.
+
+    Without a key: for whoever has the rows anyway.
+    """
+    parts = (x[start : start + _ROWS_AT_ONCE] for start in range(0, len(x), _ROWS_AT_ONCE))
+    rows = (np.asarray(part).reshape(len(part), -1).astype("<f8") + 0.0 for part in parts)
+    digests = (digest[:HASH_BYTES] for part in rows for digest in _each(part, hashlib.sha256()))
+    return np.frombuffer(b"".join(digests), dtype="<u8")
+
+
+def _each(rows: NDArray[Any], begun: "hashlib._Hash | hashlib.blake2b") -> Iterator[bytes]:
+    """The digest of each row, by a hash that has begun."""
+    view, width = memoryview(rows.tobytes()), rows.shape[1] * rows.itemsize
+    for row in range(len(rows)):
+        one = begun.copy()
+        one.update(view[row * width : (row + 1) * width])
+        yield one.digest()

@@ -17,12 +17,13 @@ dimension D, the numbers D j log(d_(j+1) / d_j) are independent and exponential 
 distances have a jump far beyond that, up to neighbours that are far nearer than the tenth, has near copies.
 """
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from certiset.core.data.row_hashes import equal_row_codes
 
 _BLOCK = 4096
 _FEWEST_GROUPS = 5
@@ -66,18 +67,6 @@ def find_similar_rows(x: NDArray[Any]) -> SimilarRows:
     repeated = float(counts[counts > 1].sum()) / len(codes)
     suspicious = repeated > 0 and (_impossible(counts) or _meet_in_continuous_columns(x, first, counts, rng))
     return SimilarRows(len(distinct), repeated if suspicious else 0.0, _near_share(x, np.sort(first), rng))
-
-
-def equal_row_codes(x: NDArray[Any]) -> NDArray[np.uint64]:
-    """(rows,): the same number for equal rows, whatever their type; 0.0 and -0.0 are equal."""
-    codes = np.empty(len(x), dtype=np.uint64)
-    for start in range(0, len(x), _BLOCK):
-        part = _flat(x[start : start + _BLOCK]) + 0.0
-        rows = np.ascontiguousarray(part)
-        for row in range(len(rows)):
-            digest = hashlib.sha256(rows[row].data).digest()[:8]
-            codes[start + row] = int.from_bytes(digest, "little")
-    return codes
 
 
 def _impossible(counts: NDArray[np.int64]) -> bool:
@@ -190,7 +179,3 @@ def _taken(x: NDArray[Any], rows: NDArray[np.int64], columns: NDArray[np.int64])
         for start in range(0, len(rows), _BLOCK)
     ]
     return np.concatenate(parts).astype(np.float64)
-
-
-def _flat(x: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(x).reshape(len(x), -1).astype(np.float64)

@@ -9,7 +9,8 @@ from torch import Tensor
 from certiset.core.certificate.content import Caveat, Data
 from certiset.core.certificate.population import EQUAL_ROWS
 from certiset.core.data.arrays import CheckedData
-from certiset.core.data.similar_rows import SimilarRows, equal_row_codes, find_similar_rows
+from certiset.core.data.row_hashes import equal_row_codes
+from certiset.core.data.similar_rows import SimilarRows, find_similar_rows
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.order_test import LEVEL, order_p_value
 from certiset.core.fit.rows import Rows

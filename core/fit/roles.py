@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from certiset.core.certificate.population import EQUAL_ROWS
 from certiset.core.data.arrays import CheckedData, check_data
 from certiset.core.data.frame import Column, Frame, TextColumn, as_column, as_frame, shown_names
-from certiset.core.data.similar_rows import equal_row_codes
+from certiset.core.data.row_hashes import equal_row_codes
 from certiset.core.errors import DataError
 from certiset.core.fit.options import FitOptions
 from certiset.core.models import Model

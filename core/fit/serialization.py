@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +28,7 @@ from certiset.core.graphs import GraphOpener
 from certiset.core.models import Model
 from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.scores import make_score
+from certiset.core.whole_file import written_whole
 
 
 @dataclass(frozen=True)
@@ -108,8 +107,10 @@ def save(members: Members, certificate: Certificate, folder: str | Path) -> None
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     description = {**members.description(), "certificate": certificate.to_json()}
-    _write(target / TENSORS, members.to_bytes())
-    _write(target / DESCRIPTION, json.dumps(description, indent=1, allow_nan=False).encode())
+    described = json.dumps(description, indent=1, allow_nan=False).encode()
+    for name, content in {TENSORS: members.to_bytes(), DESCRIPTION: described}.items():
+        with written_whole(target / name) as stream:
+            stream.write(content)
 
 
 def read_folder(folder: str | Path) -> tuple[Members, Certificate]:
@@ -152,16 +153,3 @@ def scorer_of(model: Model, described: Any) -> Scorer:
 
 def _members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any]) -> str:
     return members_sha256(theta.numpy(), tau.numpy(), scoring)
-
-
-def _write(file: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

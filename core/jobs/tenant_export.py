@@ -3,19 +3,15 @@
 Keys are named and never contained: neither they nor their digests leave the database.
 """
 
-import hashlib
 import json
 import zipfile
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from certiset.core.errors import DamagedFileError, NotFoundError
-from certiset.core.store.artifacts import Artifacts
 from certiset.core.store.store import Store
 from certiset.core.store.tenant_records import TABLES
-
-_PIECE = 2**22
+from certiset.core.whole_file import written_whole
 
 
 @dataclass(frozen=True)
@@ -34,14 +30,12 @@ def export_tenant(store: Store, tenant: str, file: Path) -> Exported:
     with store.reading() as work:
         if tenant not in work.tenants.names():
             raise NotFoundError(f"There is no tenant {tenant}.")
-    unfinished = file.with_name(f".{file.name}.part")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-            exported = _write(store, tenant, archive)
-            archive.writestr("tenant.json", json.dumps(asdict(exported), indent=1))
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with (
+        written_whole(file) as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive,
+    ):
+        exported = _write(store, tenant, archive)
+        archive.writestr("tenant.json", json.dumps(asdict(exported), indent=1))
     return exported
 
 
@@ -59,23 +53,10 @@ def _write(store: Store, tenant: str, archive: zipfile.ZipFile) -> Exported:
         names = sorted(work.tenant_records.artifacts(tenant))
     damaged = []
     for name in names:
-        digest = hashlib.sha256()
         try:
             with archive.open(f"artifacts/{name}", "w", force_zip64=True) as copy:
-                for piece in _pieces(store.artifacts, name):
-                    digest.update(piece)
+                for piece in store.artifacts.pieces(name):
                     copy.write(piece)
         except DamagedFileError:
             damaged.append(name)
-        else:
-            damaged += [name] if digest.hexdigest() != name else []
     return Exported(tenant, records, len(names), tuple(damaged))
-
-
-def _pieces(artifacts: Artifacts, name: str) -> Iterator[bytes]:
-    first = 0
-    while piece := artifacts.part(name, first, first + _PIECE):
-        yield piece
-        first += len(piece)
-        if len(piece) < _PIECE:
-            return

@@ -1,22 +1,21 @@
 """Calibrations as their owners see them: created, read, cancelled, retried."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.orm import Session
 
-from certiset.core.errors import ConflictError, NotFoundError
+from certiset.core.errors import ConflictError
 from certiset.core.resources import FINISHED
 from certiset.core.store.clock import now
 from certiset.core.store.identifiers import new_id
-from certiset.core.store.paging import Page, page_of
+from certiset.core.store.owned_records import OwnedRecords
 from certiset.core.store.records import Calibration, Dataset, ModelRecord, ReportRecord
 from certiset.core.store.text import printable
 
 
-class Calibrations:
-    def __init__(self, session: Session) -> None:
-        self._session = session
+class Calibrations(OwnedRecords[Calibration]):
+    record: ClassVar[type[Calibration]] = Calibration
+    noun: ClassVar[str] = "calibration"
 
     def create(
         self,
@@ -29,48 +28,24 @@ class Calibrations:
         request_sha256: str = "",
     ) -> Calibration:
         """A queued calibration; whoever commits the transaction announces it."""
-        made = Calibration(
-            id=new_id("cal"),
-            tenant=dataset.tenant,
-            name=printable(name, 200),
-            dataset_id=dataset.id,
-            model_id=model.id,
-            dataset_artifact=dataset.artifact,
-            model_artifact=model.artifact,
-            manifest=model.manifest,
-            options=options,
-            idempotency_key=idempotency_key,
-            request_sha256=request_sha256,
+        return self.add(
+            Calibration(
+                id=new_id("cal"),
+                tenant=dataset.tenant,
+                name=printable(name, 200),
+                dataset_id=dataset.id,
+                model_id=model.id,
+                dataset_artifact=dataset.artifact,
+                model_artifact=model.artifact,
+                manifest=model.manifest,
+                options=options,
+                idempotency_key=idempotency_key,
+                request_sha256=request_sha256,
+            )
         )
-        self._session.add(made)
-        self._session.flush()
-        self._session.refresh(made)
-        return made
-
-    def get(self, tenant: str, id: str) -> Calibration:
-        found = self.find(id)
-        if found is None or found.tenant != tenant:
-            raise NotFoundError(f"There is no calibration {id}.")
-        return found
-
-    def find(self, id: str) -> Calibration | None:
-        """A calibration of any tenant, for workers and operators."""
-        return self._session.get(Calibration, id, populate_existing=True)
 
     def by_idempotency_key(self, tenant: str, key: str) -> Calibration | None:
-        chosen = select(Calibration).where(Calibration.tenant == tenant, Calibration.idempotency_key == key)
-        return self._session.scalars(chosen).one_or_none()
-
-    def list(
-        self, tenant: str | None, *, status: str | None = None, limit: int = 50, cursor: str | None = None
-    ) -> Page[Calibration]:
-        """Newest first; of all tenants if none is given."""
-        chosen = select(Calibration)
-        if tenant is not None:
-            chosen = chosen.where(Calibration.tenant == tenant)
-        if status is not None:
-            chosen = chosen.where(Calibration.status == status)
-        return page_of(self._session, chosen, Calibration.id, limit, cursor)
+        return self._one(tenant=tenant, idempotency_key=key)
 
     def cancel(self, id: str) -> Calibration:
         """Ends a queued one at once and asks a running one to stop; a finished one is not changed."""
@@ -117,7 +92,7 @@ class Calibrations:
     def delete(self, record: Calibration) -> None:
         """With its reports; the caller has made sure that it has ended."""
         self._session.execute(delete(ReportRecord).where(ReportRecord.calibration_id == record.id))
-        self._session.delete(record)
+        super().delete(record)
 
     def unfinished_with(self, upload: Dataset | ModelRecord) -> str | None:
         """A calibration that still needs it; the caller has locked the tenant, so that no further one appears."""
@@ -130,5 +105,5 @@ class Calibrations:
     def _found(self, id: str) -> Calibration:
         found = self.find(id)
         if found is None:
-            raise NotFoundError(f"There is no calibration {id}.")
+            raise self._not_found(id)
         return found

@@ -5,6 +5,7 @@ from typing import Any
 
 from certiset.service.cli.addresses import add_address
 from certiset.service.cli.deployment import add_home, prepare, read_settings
+from certiset.service.cli.parsers import add_command
 from certiset.service.processes import require_free
 
 _EXAMPLES = """examples:
@@ -18,12 +19,12 @@ _GRACE_SECONDS = 4
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "api",
-        description="Serves HTTP. On the embedded default, bound to this machine, the first start creates a key, "
+        "Serves HTTP. On the embedded default, bound to this machine, the first start creates a key, "
         "prints it and saves it in HOME/key; otherwise create keys with 'certiset keys create'.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     add_home(parser)
     add_address(parser)

@@ -10,7 +10,8 @@ from certiset.auditing import read_certificate
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
 from certiset.core.errors import DamagedFileError
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import CommandError, read_from
+from certiset.service.cli.parsers import add_command
 from certiset.service.cli.verify import add_keys, named_keys
 
 _DIFFERS = 1
@@ -26,13 +27,13 @@ exit codes: 0 everything agrees, 1 something does not, 2 a file cannot be read
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "audit",
-        description="Recomputes a certificate from the data: the hashes of all files, the split by the seed, scores, "
+        "Recomputes a certificate from the data: the hashes of all files, the split by the seed, scores, "
         "thresholds at their ranks, and sizes; says line by line what agrees. 'certiset audit-log' shows the log of a "
         "server.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     parser.add_argument("certificate", type=Path, metavar="CERT", help="the certificate, as JSON")
     parser.add_argument("--dataset", type=Path, required=True, metavar="FILE", help="the calibration data")
@@ -55,14 +56,12 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     keys = named_keys(options)
-    try:
+    with read_from():
         certificate = read_certificate(options.certificate)
         found = certificate.verify(keys)
         failed = [check for check in found.checks if not check.ok]
         numbers = failed or [Check("certificate's own numbers", True, None, None)]
         checks = [*numbers, *_recomputed(options, certificate)]
-    except OSError as error:
-        raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from None
     agrees = all(check.ok for check in checks)
     if options.json:
         answer = {"id": certificate.id, "agrees": agrees, "trusted": found.trusted}

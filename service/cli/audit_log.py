@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from certiset.service.cli.connection import EXIT_CODES, add_connection, connected
+from certiset.service.cli.parsers import add_command
 from certiset.service.client import Client
 
 _EXAMPLES = f"""examples:
@@ -19,12 +20,12 @@ A key with the scope admin sees its own tenant, one with the scope operator all 
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "audit-log",
-        description="Prints who changed what, and which calls were refused, newest first: JSON lines, one per entry, "
+        "Prints who changed what, and which calls were refused, newest first: JSON lines, one per entry, "
         "with --json or without.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     parser.add_argument("--action", metavar="NAME", help="only this action, such as dataset.delete")
     parser.add_argument("--object", metavar="ID", help="only what was done to the record with this id")

@@ -9,6 +9,7 @@ from typing import Any
 
 from certiset.service.cli.checkout import benchmark_process
 from certiset.service.cli.errors import CommandError
+from certiset.service.cli.parsers import add_command, described
 
 BENCHMARKS = {
     "bounds": "the bounds on arrays, against one value at a time",
@@ -21,7 +22,7 @@ BENCHMARKS = {
 }
 _EXAMPLES = (
     "benchmarks:\n"
-    + "".join(f"  {name:<13} {sentence}\n" for name, sentence in BENCHMARKS.items())
+    + described(BENCHMARKS)
     + """
 examples:
   certiset bench
@@ -36,11 +37,11 @@ exit codes: 0 all succeeded, 1 one of them failed, 2 bad input, or not a checkou
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "bench",
-        description="Runs all benchmarks, or those named, one after the other. Some take many minutes.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Runs all benchmarks, or those named, one after the other. Some take many minutes.",
+        _EXAMPLES,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run (default: all)")
     parser.add_argument(

@@ -22,6 +22,7 @@ from certiset.core.bounds import (
 from certiset.core.fit.options import GRID_SHARES
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.fit_flags import default_of
+from certiset.service.cli.parsers import add_command
 
 _EXAMPLES = """examples:
   certiset budget --n 1000 --alpha 0.1 --delta 0.05
@@ -45,12 +46,12 @@ class BudgetRow:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "budget",
-        description="For each empirical miscoverage alpha_hat: the calibration rank k and the KL budget, in nats, that "
+        "For each empirical miscoverage alpha_hat: the calibration rank k and the KL budget, in nats, that "
         "each bound leaves a posterior while it promises a miscoverage of at most alpha with probability 1 - delta.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     parser.add_argument("--n", type=_whole, required=True, help="number of calibration points")
     alpha, delta = default_of("alpha"), default_of("delta")

@@ -10,6 +10,7 @@ from certiset.service.cli.connection import add_connection, connected
 from certiset.service.cli.errors import INTERRUPTED, CommandError
 from certiset.service.cli.fit_flags import add_fit_flags, given_options
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_command
 from certiset.service.client import Calibration, Client, Progress
 from certiset.service.progress_bar import LiveLine, bar, progress_line
 
@@ -28,11 +29,11 @@ refused by the server, 3 the server cannot be reached, 130 Ctrl-C
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "calibrate",
-        description="Queues a fit, shows its progress, and prints the certificate's statement and the predictor's id.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Queues a fit, shows its progress, and prints the certificate's statement and the predictor's id.",
+        _EXAMPLES,
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--dataset", metavar="ID|FILE", help="a dataset's id, or a file to upload first")

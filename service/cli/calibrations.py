@@ -5,6 +5,7 @@ from typing import Any
 
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
 from certiset.service.cli.output import View
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Calibration, Client
 
 _EXAMPLES = f"""examples:
@@ -17,13 +18,10 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "calibrations",
-        description="Calibrations that were asked for; 'certiset calibrate' asks for one.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "calibrations", "Calibrations that were asked for; 'certiset calibrate' asks for one.", _EXAMPLES
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = add_actions(parser)
     add_list(actions, _VIEW, lambda client: client.calibrations)
     add_show(actions, _VIEW, lambda client: client.calibrations)
     cancel = add_action(actions, "cancel", "cancel one; a running fit stops within seconds", _cancel)

@@ -6,8 +6,9 @@ from typing import Any
 
 from certiset.core.certificate.rounding import promise, risk
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import written_to
 from certiset.service.cli.output import View, print_json
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Certificate, Client
 
 _EXAMPLES = f"""examples:
@@ -24,13 +25,13 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "certificates",
-        description="Certificates: how often a predictor's sets contain the truth, and how large they are.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Certificates: how often a predictor's sets contain the truth, and how large they are.",
+        _EXAMPLES,
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = add_actions(parser)
     listing = add_list(
         actions, _VIEW, lambda client: client.certificates, ("predictor", "dataset", "model", "validity")
     )
@@ -91,10 +92,8 @@ def _save(options: argparse.Namespace, content: bytes, said: str) -> int:
 
 
 def _write(file: Path, content: bytes) -> None:
-    try:
+    with written_to(file):
         file.write_bytes(content)
-    except OSError as error:
-        raise CommandError(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def _verify(options: argparse.Namespace, client: Client) -> int:

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from certiset.service.cli.errors import NO_SERVER, CommandError
+from certiset.service.cli.errors import NO_SERVER, CommandError, read_from
 from certiset.service.cli.output import View, print_json
 from certiset.service.client import ApiError, Client, ClientError, UnreachableError
 
@@ -90,7 +90,8 @@ def connected(act: Action) -> Callable[[argparse.Namespace], int]:
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
     try:
-        yield
+        with read_from():
+            yield
     except ApiError as error:
         hint = " Use --key KEY, or set CERTISET_KEY." if error.status == 401 else ""
         raise CommandError(f"{error}{hint}") from None
@@ -98,7 +99,3 @@ def explained() -> Iterator[None]:
         raise CommandError(str(error), NO_SERVER) from None
     except ClientError as error:
         raise CommandError(str(error)) from None
-    except OSError as error:
-        if error.filename is None:
-            raise
-        raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from None

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import CommandError, written_to
+from certiset.service.cli.parsers import add_command
 from certiset.service.demo.mnist import MnistError, download_mnist, read_mnist
 
 _EXAMPLES = """examples:
@@ -23,11 +24,11 @@ exit codes: 0 done, 2 bad input, or MNIST cannot be downloaded
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "data",
-        description="Writes calibration data to a .npz file: downloaded by torchvision, or read from a folder.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Writes calibration data to a .npz file: downloaded by torchvision, or read from a folder.",
+        _EXAMPLES,
     )
     parser.add_argument("name", choices=("mnist",), metavar="NAME", help="mnist")
     parser.add_argument(
@@ -54,11 +55,8 @@ def run(options: argparse.Namespace) -> int:
             raise CommandError(f"--rows must be from 1 to {len(y)}.")
         chosen = np.random.default_rng(options.seed).permutation(len(y))[: options.rows]
         x, y = x[chosen], y[chosen]
-    try:
-        with options.output.open("wb") as file:
-            np.savez(file, x=x, y=y)
-    except OSError as error:
-        raise CommandError(f"{options.output} cannot be written: {error.strerror}.") from None
+    with written_to(options.output), options.output.open("wb") as file:
+        np.savez(file, x=x, y=y)
     if options.json:
         print(json.dumps({"file": str(options.output), "rows": len(y), "x_shape": list(x.shape[1:])}))
     else:

@@ -6,6 +6,7 @@ from typing import Any
 
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
 from certiset.service.cli.output import View
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Client, Dataset
 
 _EXAMPLES = f"""examples:
@@ -19,13 +20,13 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "datasets",
-        description="Calibration data: files with inputs x and true values y that no model was trained on.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Calibration data: files with inputs x and true values y that no model was trained on.",
+        _EXAMPLES,
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = add_actions(parser)
     upload = add_action(
         actions, "upload", "upload a file; uploading the same file again gives the same dataset", _upload
     )

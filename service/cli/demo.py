@@ -16,6 +16,7 @@ from certiset.service.cli.connection import explained
 from certiset.service.cli.deployment import add_home, prepare, read_settings
 from certiset.service.cli.errors import INTERRUPTED, NO_SERVER, CommandError
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_command
 from certiset.service.client import Client, UnreachableError
 from certiset.service.client.defaults import default_key
 from certiset.service.processes import run_service
@@ -36,12 +37,12 @@ before the end
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "demo",
-        description="Trains two small models, uploads calibration data, fits by three methods with progress bars, "
+        "Trains two small models, uploads calibration data, fits by three methods with progress bars, "
         "and prints the certificates' statements and a table of what was promised and what was measured.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     add_home(parser)
     parser.add_argument(

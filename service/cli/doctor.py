@@ -8,6 +8,7 @@ from typing import Any
 from certiset.core.errors import SettingsError
 from certiset.service.cli.deployment import add_home, read_settings
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_command
 from certiset.service.doctor import Finding, examine
 
 _EXAMPLES = """examples:
@@ -22,12 +23,12 @@ exit codes: 0 nothing failed (warnings do not count), 1 something failed
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "doctor",
-        description="Checks database, broker, artifact store, keys, limits, kernel and devices, one line for each. On "
+        "Checks database, broker, artifact store, keys, limits, kernel and devices, one line for each. On "
         "a GPU it runs a small fit there and on the CPU, and compares scores, thresholds and sets.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     add_home(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -20,6 +20,7 @@ from certiset.core.store.records import Calibration as CalibrationRecord
 from certiset.service.cli.deployment import add_home, existing_store, read_settings
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View, fields_text
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.progress_bar import LiveLine, progress_line
 
 _EXAMPLES = """examples:
@@ -35,13 +36,10 @@ _SHOWN_IN_THE_LINE = ("id", "status", "progress", "error")
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "jobs",
-        description="Calibrations of all tenants, read from the database: for operators.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "jobs", "Calibrations of all tenants, read from the database: for operators.", _EXAMPLES
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = add_actions(parser)
     for name, help_text, action in (
         ("list", "list calibrations, newest first", _list),
         ("show", "show one in full", _show),

@@ -12,6 +12,7 @@ from certiset.core.store.records import ApiKey
 from certiset.service.cli.deployment import add_home, existing_store, opened_store, read_settings
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.http.access.keys import DEFAULT_TENANT, KeyRing
 from certiset.service.http.access.secret import derive, read_secret
 
@@ -29,13 +30,8 @@ exit codes: 0 done, 2 bad input, or the database cannot be reached
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "keys",
-        description="API keys: who may read, write and administer.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parser = add_command(subparsers, "keys", "API keys: who may read, write and administer.", _EXAMPLES)
+    actions = add_actions(parser)
     create = actions.add_parser("create", help="create a key and print it")
     create.add_argument("--name", default="", help="what it is for")
     create.add_argument(

@@ -7,6 +7,7 @@ from typing import Any
 from certiset.core.store import Database
 from certiset.core.store.migrate import migrate
 from certiset.service.cli.deployment import add_home, explained_database, read_settings
+from certiset.service.cli.parsers import add_command
 
 _EXAMPLES = """examples:
   certiset migrate
@@ -17,12 +18,12 @@ exit codes: 0 done, 2 bad input, or the database cannot be reached
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "migrate",
-        description="Creates or upgrades the tables. Safe to run twice, and from several machines at once: the first "
+        "Creates or upgrades the tables. Safe to run twice, and from several machines at once: the first "
         "one does the work and the others wait. The embedded SQLite database is migrated automatically.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     add_home(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a sentence")

@@ -8,6 +8,7 @@ from typing import Any
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Client, Model
 
 _EXAMPLES = f"""examples:
@@ -22,13 +23,10 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "models",
-        description="Models: a manifest that describes inputs and outputs, and the weights.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "models", "Models: a manifest that describes inputs and outputs, and the weights.", _EXAMPLES
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = add_actions(parser)
     upload = add_action(actions, "upload", "upload a model; uploading the same one again gives the same model", _upload)
     upload.add_argument("--manifest", required=True, metavar="FILE|JSON", help="a JSON file, or the JSON itself")
     upload.add_argument("--weights", type=Path, metavar="FILE", help=".safetensors")

@@ -9,6 +9,7 @@ from typing import Any
 from certiset.service.cli.connection import EXIT_CODES, add_action
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.cli.truth_files import Line, read_truths, truth_of
 from certiset.service.client import ApiError, Client, OutcomesCounted
 
@@ -29,15 +30,13 @@ _PLACE = re.compile(r"outcomes\.(\d+)\.")
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "outcomes",
-        description="Outcomes: the truths for sets that were served, from which the monitor judges the certificate.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Outcomes: the truths for sets that were served, from which the monitor judges the certificate.",
+        _EXAMPLES,
     )
-    actions = parser.add_subparsers(
-        dest="action", metavar="ACTION", required=True, parser_class=_with_dashes(type(parser))
-    )
+    actions = add_actions(parser, _with_dashes(type(parser)))
     report = add_action(actions, "report", "report one truth, or those of a file; each counts once", _report)
     report.add_argument("id", nargs="?", type=str.strip, metavar="PREDICTION_ID", help="names the set")
     report.add_argument("--file", type=Path, metavar="FILE", help="many: .csv or .jsonl, with prediction_id and y")

@@ -11,6 +11,7 @@ from certiset.core.errors import DataError, FileKindError
 from certiset.service.cli.connection import EXIT_CODES, add_connection, connected
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_command
 from certiset.service.client import Client, Prediction
 
 _EXAMPLES = f"""examples:
@@ -24,11 +25,11 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "predict",
-        description="Prints the set for one input, or for each row of a file, with the member that computed it.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "Prints the set for one input, or for each row of a file, with the member that computed it.",
+        _EXAMPLES,
     )
     parser.add_argument("predictor", metavar="PREDICTOR", help="the predictor's id")
     given = parser.add_mutually_exclusive_group(required=True)

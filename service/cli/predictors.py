@@ -6,8 +6,9 @@ from typing import Any
 
 from certiset.core.certificate.rounding import at_most, risk
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import written_to
 from certiset.service.cli.output import View, print_json
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Client, Predictor
 
 _EXAMPLES = f"""examples:
@@ -22,13 +23,10 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "predictors",
-        description="Predictors: the results of calibrations, which serve sets.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "predictors", "Predictors: the results of calibrations, which serve sets.", _EXAMPLES
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions = add_actions(parser)
     add_list(actions, _VIEW, lambda client: client.predictors)
     add_show(actions, _VIEW, lambda client: client.predictors)
     download = add_action(actions, "download", "write its members' file, for 'certiset audit'", _download)
@@ -44,10 +42,8 @@ def register(subparsers: Any) -> None:
 
 
 def _download(options: argparse.Namespace, client: Client) -> int:
-    try:
+    with written_to(options.output):
         client.predictors.download(options.id, options.output)
-    except OSError as error:
-        raise CommandError(f"{options.output} cannot be written: {error.strerror}.") from None
     if options.json:
         print_json({"id": options.id, "file": str(options.output), "bytes": options.output.stat().st_size})
     else:

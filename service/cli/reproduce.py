@@ -8,6 +8,7 @@ from typing import Any
 
 from certiset.service.cli.checkout import benchmark_process
 from certiset.service.cli.errors import CommandError
+from certiset.service.cli.parsers import add_command, described
 
 EXPERIMENTS = {
     "theory": "KL budgets of the three bounds: the budget figure",
@@ -20,8 +21,7 @@ EXPERIMENTS = {
 }
 _EXAMPLES = (
     "experiments:\n"
-    + "".join(f"  {name:<10} {sentence}\n" for name, sentence in EXPERIMENTS.items())
-    + "  all        all of them; reference only if --data has its files\n"
+    + described({**EXPERIMENTS, "all": "all of them; reference only if --data has its files"})
     + """
 examples:
   certiset reproduce all --quick --data MNIST_FOLDER
@@ -38,11 +38,8 @@ exit codes: 0 done, 1 failed, 2 bad input, or data or checkout missing, 130 inte
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "reproduce",
-        description="Runs an experiment, writes JSON, pages and figures, and prints the tables.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "reproduce", "Runs an experiment, writes JSON, pages and figures, and prints the tables.", _EXAMPLES
     )
     add_arguments(parser)
     parser.set_defaults(run=run)

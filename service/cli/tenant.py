@@ -13,8 +13,9 @@ from certiset.core.jobs.views import usage_resource
 from certiset.core.store import Store
 from certiset.core.store.quotas import NAMES
 from certiset.service.cli.deployment import add_home, existing_store, read_settings
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import CommandError, written_to
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.cli.usage import usage_lines
 
 _EXAMPLES = """examples:
@@ -30,13 +31,8 @@ _DEFAULT = "default"
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "tenant",
-        description="Tenants, read from the database: for operators.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parser = add_command(subparsers, "tenant", "Tenants, read from the database: for operators.", _EXAMPLES)
+    actions = add_actions(parser)
     _add(actions, "list", "list all tenants with what they have", _list)
     quota = _add(actions, "quota", "show a tenant's quotas, or change them", _quota)
     export = _add(actions, "export", "write everything of a tenant to a .zip file", _export)
@@ -105,10 +101,8 @@ def _quota(options: argparse.Namespace, store: Store) -> int:
 
 
 def _export(options: argparse.Namespace, store: Store) -> int:
-    try:
+    with written_to(options.file):
         exported = export_tenant(store, options.name, options.file)
-    except OSError as error:
-        raise CommandError(f"{options.file} cannot be written: {error.strerror}.") from None
     if options.json:
         print_json({**asdict(exported), "file": str(options.file)})
     else:

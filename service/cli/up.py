@@ -7,6 +7,7 @@ from typing import Any
 
 from certiset.service.cli.addresses import add_address
 from certiset.service.cli.deployment import add_home, prepare, read_settings
+from certiset.service.cli.parsers import add_command
 from certiset.service.demo.process import DemoOffer, demo_command
 from certiset.service.processes import NoCompanion, run_service
 
@@ -22,12 +23,12 @@ exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 bad input, or the API or the worke
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "up",
-        description="Starts the HTTP service and a worker on the embedded default: no Redis, no PostgreSQL, no Docker. "
+        "Starts the HTTP service and a worker on the embedded default: no Redis, no PostgreSQL, no Docker. "
         "The first start creates a key, prints it, saves it in HOME/key, and offers the demo.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     add_home(parser)
     add_address(parser)

@@ -6,6 +6,7 @@ from typing import Any
 
 from certiset.service.cli.connection import EXIT_CODES, add_connection, connected
 from certiset.service.cli.output import print_json
+from certiset.service.cli.parsers import add_command
 from certiset.service.client import Client
 
 _EXAMPLES = f"""examples:
@@ -17,11 +18,8 @@ _EXAMPLES = f"""examples:
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "usage",
-        description="What the key's tenant has of everything that is limited, and the limits.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "usage", "What the key's tenant has of everything that is limited, and the limits.", _EXAMPLES
     )
     add_connection(parser)
     parser.set_defaults(run=connected(_show))

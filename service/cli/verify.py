@@ -8,7 +8,8 @@ from typing import Any
 from certiset import auditing
 from certiset.core.certificate import Certificate, SizeStatement, Verification
 from certiset.core.certificate.public_keys import is_public_key, key_id, read_keys
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import CommandError, read_from
+from certiset.service.cli.parsers import add_command
 
 DOES_NOT_HOLD = 1
 NOT_SIGNED_BY_THEM = 3
@@ -24,13 +25,13 @@ certificate; 3 the numbers hold, but nobody that you named has signed them
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "verify",
-        description="Recomputes every promise of a certificate from the numbers that it states, and checks who has "
+        "Recomputes every promise of a certificate from the numbers that it states, and checks who has "
         "signed it. Numbers alone prove nothing, since anybody can compute them: name the keys that you trust. FILE is "
         "a certificate, or the folder of a saved predictor, whose tensors are then checked, too.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        _EXAMPLES,
     )
     parser.add_argument(
         "file",
@@ -66,21 +67,17 @@ def named_keys(options: argparse.Namespace) -> list[str] | None:
         raise CommandError("--key must be an Ed25519 public key: 32 bytes, in base64.")
     if options.keys is None:
         return list(options.key)
-    try:
+    with read_from(options.keys):
         if options.keys.stat().st_size > _LARGEST_KEYS:
             raise CommandError(f"{options.keys} is too large for a file of keys.")
         content = options.keys.read_bytes()
-    except OSError as error:
-        raise CommandError(f"{options.keys} cannot be read: {error.strerror}.") from None
     return [*(options.key or ()), *read_keys(content, str(options.keys))]
 
 
 def run(options: argparse.Namespace) -> int:
     keys = named_keys(options)
-    try:
+    with read_from(options.file):
         certificate, beside = auditing.read(options.file)
-    except OSError as error:
-        raise CommandError(f"{options.file} cannot be read: {error.strerror}.") from None
     found = certificate.verify(keys).beside(beside)
     if options.json:
         print(json.dumps({"id": certificate.id, **found.to_json()}, indent=2))

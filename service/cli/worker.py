@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from certiset.service.cli.deployment import add_home
+from certiset.service.cli.parsers import add_command
 
 _EXAMPLES = """examples:
   certiset worker
@@ -18,11 +19,8 @@ exit codes: 0 stopped, 2 bad input
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser(
-        "worker",
-        description="Runs a worker: one fit at a time on each visible GPU, or on the CPU.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        subparsers, "worker", "Runs a worker: one fit at a time on each visible GPU, or on the CPU.", _EXAMPLES
     )
     add_home(parser)
     parser.set_defaults(run=run)

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from certiset.core.resources import Calibration, Progress
-from certiset.service.client.connection import Connection, part
+from certiset.service.client.collection import Collection
 from certiset.service.client.events import Event, events
 
 RECONNECT_SECONDS = 300.0
 """how long a watched server may be unreachable"""
 
 
-class Calibrations:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Calibrations(Collection[Calibration]):
+    path = "/calibrations"
+    resource = Calibration
 
     def start(self, dataset: str, model: str, *, idempotency_key: str | None = None, **options: Any) -> Calibration:
         """Queues a fit of this model on this dataset, by their ids; the options are those of POST /calibrations.
@@ -24,22 +24,19 @@ class Calibrations:
         # One of our own lets a request be repeated whose answer was lost.
         headers = {"Idempotency-Key": idempotency_key or uuid.uuid4().hex}
         body = {"dataset_id": dataset, "model_id": model, **options}
-        return self._connection.ask(Calibration, "POST", "/calibrations", json=body, headers=headers)
+        return self._connection.ask(Calibration, "POST", self.path, json=body, headers=headers)
 
     def list(self, status: str | None = None) -> Iterator[Calibration]:
         """All of them, newest first."""
-        return self._connection.pages(Calibration, "/calibrations", status=status)
-
-    def get(self, id: str) -> Calibration:
-        return self._connection.ask(Calibration, "GET", f"/calibrations/{part(id)}")
+        return self._connection.pages(Calibration, self.path, status=status)
 
     def cancel(self, id: str) -> Calibration:
         """Ends a queued one at once and a running one within seconds; a finished one stays what it is."""
-        return self._connection.ask(Calibration, "POST", f"/calibrations/{part(id)}/cancel")
+        return self._connection.ask(Calibration, "POST", self._at(id, "/cancel"))
 
     def delete(self, id: str) -> None:
         """Removes the record of one that has ended; its predictor and certificate stay."""
-        self._connection.send("DELETE", f"/calibrations/{part(id)}", again=False)
+        super().delete(id)
 
     def events(self, id: str, *, after: int = 0, reconnect_timeout: float = RECONNECT_SECONDS) -> Iterator[Event]:
         """Every report from the first on, or after that number, and at last the end; survives a server's restart."""

@@ -21,41 +21,15 @@ class Sizes(Resource):
     """the one that answers for every input; None where each draws one"""
 
 
-class SizeStatement(Resource):
-    """What was certified about sizes on fresh inputs; `document` is the whole, which is what was signed."""
-
+class SignedDocument(Resource):
     id: str
     predictor_id: str
     issued_at: str
     statement: str
     """the promise, in one sentence"""
     assumptions: tuple[str, ...]
-    caveats: tuple[Caveat, ...] = ()
-    sizes: Sizes
-    signature: str | None = None
-    document: dict[str, Any]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _keep_document(cls, document: Any) -> Any:
-        return {**document, "document": document} if isinstance(document, dict) else document
-
-
-class Certificate(Resource):
-    id: str
-    predictor_id: str
-    issued_at: str
-    statement: str
-    """the promise, in one sentence"""
-    assumptions: tuple[str, ...]
-    size_statement: str | None = None
-    """what is promised about the size, in one sentence"""
     caveats: tuple[Caveat, ...] = ()
     """what a reader should know before relying on the promise"""
-    account: Account | None = None
-    """which attempt on its rows it was; None where that is not known"""
-    coverage: Coverage
-    efficiency: Efficiency
     signature: str | None = None
     document: dict[str, Any]
     """all of it, as the server sent it"""
@@ -64,3 +38,18 @@ class Certificate(Resource):
     @classmethod
     def _keep_document(cls, document: Any) -> Any:
         return {**document, "document": document} if isinstance(document, dict) else document
+
+
+class SizeStatement(SignedDocument):
+    """What was certified about sizes on fresh inputs."""
+
+    sizes: Sizes
+
+
+class Certificate(SignedDocument):
+    size_statement: str | None = None
+    """what is promised about the size, in one sentence"""
+    account: Account | None = None
+    """which attempt on its rows it was; None where that is not known"""
+    coverage: Coverage
+    efficiency: Efficiency

@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from certiset.core.data.frame import names_of
 from certiset.core.resources import Dataset
-from certiset.service.client.connection import Connection, part
+from certiset.service.client.collection import Collection
 from certiset.service.client.frame_files import frame_file
 
 
-class Datasets:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Datasets(Collection[Dataset]):
+    path = "/datasets"
+    resource = Dataset
 
     def upload(
         self,
@@ -56,16 +56,9 @@ class Datasets:
 
             return self._send(from_the_start, fields)
 
-    def list(self) -> Iterator[Dataset]:
-        """All of them, newest first."""
-        return self._connection.pages(Dataset, "/datasets")
-
-    def get(self, id: str) -> Dataset:
-        return self._connection.ask(Dataset, "GET", f"/datasets/{part(id)}")
-
     def delete(self, id: str) -> None:
         """Removes the data; predictors and certificates made with them go on working."""
-        self._connection.send("DELETE", f"/datasets/{part(id)}", again=False)
+        super().delete(id)
 
     def _send(self, file: Callable[[], tuple[str, Any]], fields: dict[str, str]) -> Dataset:
-        return self._connection.ask(Dataset, "POST", "/datasets", data=fields, files=lambda: {"file": file()})
+        return self._connection.ask(Dataset, "POST", self.path, data=fields, files=lambda: {"file": file()})

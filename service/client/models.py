@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 from safetensors.numpy import save
 
 from certiset.core.resources import Model
-from certiset.service.client.connection import Connection, part
+from certiset.service.client.collection import Collection
 
 File = str | os.PathLike[str]
 
 
-class Models:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Models(Collection[Model]):
+    path = "/models"
+    resource = Model
 
     def upload(
         self,
@@ -35,18 +35,11 @@ class Models:
             parts["weights"] = (Path(weights).name, Path(weights).read_bytes())
         if backbone is not None:
             parts["backbone"] = (Path(backbone).name, Path(backbone).read_bytes())
-        return self._connection.ask(Model, "POST", "/models", files=lambda: parts)
-
-    def list(self) -> Iterator[Model]:
-        """All of them, newest first."""
-        return self._connection.pages(Model, "/models")
-
-    def get(self, id: str) -> Model:
-        return self._connection.ask(Model, "GET", f"/models/{part(id)}")
+        return self._connection.ask(Model, "POST", self.path, files=lambda: parts)
 
     def delete(self, id: str) -> None:
         """Removes the model; predictors and certificates made with it go on working."""
-        self._connection.send("DELETE", f"/models/{part(id)}", again=False)
+        super().delete(id)
 
 
 def _packed(weights: Mapping[str, ArrayLike]) -> bytes:

@@ -19,6 +19,7 @@ from starlette.types import Message, Scope
 
 from certiset.core.kinds import load_kinds
 from certiset.core.settings import Settings
+from certiset.service import event_loop
 from certiset.service.batches.channel import Channel, write_all
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import AccessTable
@@ -34,15 +35,7 @@ _log = logging.getLogger(__name__)
 
 def main() -> None:
     end = socket.socket(fileno=int(sys.argv[1]))
-    _runner()(_serve(end))
-
-
-def _runner() -> Callable[[Coroutine[Any, Any, None]], None]:
-    try:
-        import uvloop  # noqa: PLC0415
-    except ImportError:
-        return asyncio.run
-    return uvloop.run
+    event_loop.run(_serve(end))
 
 
 async def _serve(end: socket.socket) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.evidence.promises.family import Case, Family, Tally
 from certiset.core.bounds import vovk_2b
 from certiset.core.data.arrays import CheckedData
-from certiset.core.data.similar_rows import equal_row_codes
+from certiset.core.data.row_hashes import equal_row_codes
 from certiset.core.fit.splitting import count_units, split
 
 ROWS, ALPHA = 120, 0.2

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certiset.core.data.row_hashes import row_hashes
 from certiset.core.data.row_sketch import KEPT, RowSketch
 
 KEY = b"k" * 32
@@ -17,23 +16,6 @@ def rows(count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 def sketch(x: NDArray[np.float64], y: NDArray[np.float64]) -> RowSketch:
     return RowSketch.of(KEY, x, y)
-
-
-def test_the_same_rows_have_the_same_hashes_however_they_are_stored() -> None:
-    x, y = np.array([[0.0, 0.1], [-0.0, 2.0]]), np.array([1, 2])
-    meant = row_hashes(KEY, x, y)
-    same = (
-        (x.astype(np.float32), y),
-        (x, y.astype(np.float32)),
-        (np.asfortranarray(x), y[:, None]),
-        (x.reshape(2, 1, 2), y.astype(np.uint8)),
-        (np.abs(x), y),
-    )
-    for a, b in same:
-        assert np.array_equal(row_hashes(KEY, a, b), meant)
-    for a, b in ((x + 1e-3, y), (x, y + 1), (x[:, ::-1], y)):
-        assert not np.any(row_hashes(KEY, a, b) == meant)
-    assert not np.any(row_hashes(b"j" * 32, x, y) == meant), "another key makes other hashes"
 
 
 @pytest.mark.parametrize("count", [500, 3 * KEPT])

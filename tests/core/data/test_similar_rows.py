@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.evidence.promises.copies import HONEST, Make, images, letters
-from certiset.core.data.similar_rows import equal_row_codes, find_similar_rows
+from certiset.core.data.similar_rows import find_similar_rows
 
 
 @pytest.mark.parametrize("kind", HONEST)
@@ -45,12 +45,3 @@ def test_some_copies_are_seen_with_their_share() -> None:
 def test_rows_drawn_with_replacement_from_continuous_ones_are_seen() -> None:
     rng = np.random.default_rng(0)
     assert find_similar_rows(rng.normal(size=(500, 3))[rng.integers(500, size=500)]).equal > 0.5
-
-
-def test_equal_rows_have_equal_codes_whatever_their_type_and_the_sign_of_zero() -> None:
-    rows = np.array([[0.0, 1.5], [-0.0, 1.5], [0.0, 2.5]], dtype=np.float32)
-    codes = equal_row_codes(rows)
-    assert codes[0] == codes[1] != codes[2]
-    assert np.array_equal(codes, equal_row_codes(rows.astype(np.float64)))
-    assert np.array_equal(codes, equal_row_codes(rows.reshape(3, 2, 1)))
-    assert equal_row_codes(np.array([[1, 2]])) == equal_row_codes(np.array([[1.0, 2.0]]))
