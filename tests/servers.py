@@ -4,6 +4,7 @@ In CI a server that is missing is a failure; on a user's machine it is a skip wi
 """
 
 import contextlib
+import http.client
 import os
 import shutil
 import signal
@@ -61,6 +62,16 @@ class PrivateRedis:
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"redis://127.0.0.1:{self.port}/0"
 
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls) -> Iterator["PrivateRedis"]:
+        server = cls()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
     def start(self) -> None:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         self._process = subprocess.Popen([self._program, *options], stdout=subprocess.DEVNULL)
@@ -100,6 +111,18 @@ class PrivatePostgres:
             shutil.chown(self._data, self._user)
         self._run("initdb", "--auth=trust", "--username=postgres", "--no-sync", "-D", str(self._data))
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls) -> Iterator["PrivatePostgres"]:
+        server = cls()
+        server.start()
+        try:
+            yield server
+        finally:
+            with contextlib.suppress(OSError):
+                server.resume()
+            server.remove()
 
     def start(self) -> None:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
@@ -197,6 +220,19 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def answers(url: str) -> bool:
+    """Whether a server of certiset's is up; for asking again and again, which httpx makes expensive."""
+    address = url.removeprefix("http://").partition("/")[0]
+    connection = http.client.HTTPConnection(address, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def wait_until(condition: Callable[[], object], seconds: float, what: str) -> None:

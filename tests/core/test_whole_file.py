@@ -26,9 +26,14 @@ def test_what_is_broken_off_leaves_nothing_behind_and_changes_nothing(tmp_path: 
     file = tmp_path / "file"
     if before is not None:
         file.write_bytes(before)
-    with pytest.raises(KeyboardInterrupt), written_whole(file) as stream:
-        stream.write(b"half")
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with written_whole(file) as stream:
+            stream.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert [found.read_bytes() for found in tmp_path.iterdir()] == ([] if before is None else [before])
 
 

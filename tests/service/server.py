@@ -36,7 +36,7 @@ from tests.core.fit.problems import (
 )
 from tests.forks import Forked
 from tests.launcher import launch
-from tests.servers import free_port, wait_until
+from tests.servers import answers, free_port, wait_until
 
 
 @dataclass
@@ -105,10 +105,7 @@ def start_server(home: Path, **settings: Any) -> Server:
 
     def up() -> bool:
         assert process.poll() is None, (home / "api.log").read_text()
-        try:
-            return httpx.get(f"{server.url}/healthz").status_code == 200
-        except httpx.TransportError:
-            return False
+        return answers(server.url)
 
     wait_until(up, 180, "the server")
     return server
@@ -116,6 +113,47 @@ def start_server(home: Path, **settings: Any) -> Server:
 
 def _environment(settings: dict[str, Any]) -> dict[str, str]:
     return {f"CERTISET_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+@contextlib.contextmanager
+def processes_of(home: Path, port: int, **settings: Any) -> Iterator[None]:
+    """An API and a worker on a folder, whatever it holds."""
+    environment = {**os.environ, **_environment({"home": home, "threads": 1, **settings})}
+    started: list[Forked] = []
+    log = home / "processes.log"
+    try:
+        with log.open("wb") as stream:
+            for arguments in (["certiset", "api", "--port", str(port)], ["certiset.worker"]):
+                options = {"cwd": home.parent, "stdout": stream, "stderr": subprocess.STDOUT, "forking": True}
+                started.append(launch(*arguments, env=environment, **options))
+                # One after the other: the first one migrates.
+                wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 180, f"the server: {log.read_text()}")
+        yield
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(timeout=30)
+
+
+@contextlib.contextmanager
+def replica_of(server: Server, **settings: Any) -> Iterator[tuple[Forked, str]]:
+    """Another API process of the same deployment, and its address."""
+    port = free_port()
+    process = launch(
+        *("certiset", "api", "--port", str(port), "--home", str(server.settings.home)),
+        env={**os.environ, **_environment(settings)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        forking=True,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: answers(url), 180, "the replica")
+        yield process, url
+    finally:
+        process.kill()
+        process.wait()
 
 
 @contextlib.contextmanager

@@ -10,9 +10,8 @@ import redis
 
 from certiset.core.settings import Settings
 from tests.servers import REDIS, PrivateRedis, missing, postgres_database
-from tests.worker.deployment import Deployment
+from tests.worker.deployment import FAST, Deployment
 
-FAST = {"lease_seconds": 2.0, "sweep_seconds": 0.2, "message_seconds": 2.0, "retry_seconds": 0.1, "threads": 1}
 KINDS = ["embedded", "production"]
 
 
@@ -24,7 +23,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def settings(kind: str, tmp_path: Path, worker_id: str) -> Iterator[Settings]:
     if kind == "embedded":
-        yield Settings(home=tmp_path / "home", **FAST)  # type: ignore[arg-type]
+        yield Settings(home=tmp_path / "home", **FAST)
         return
     # Redis has sixteen databases; each of pytest's processes uses one of its own.
     number = 1 + int(worker_id.removeprefix("gw") or 0) if worker_id != "master" else 1
@@ -48,7 +47,7 @@ def production(folder: Path, broker_url: str) -> Iterator[Settings]:
             database_url=url,
             broker_url=broker_url,
             artifacts_url=f"file://{folder}/files-{uuid.uuid4().hex[:8]}",
-            **FAST,  # type: ignore[arg-type]
+            **FAST,
         )
 
 
@@ -64,13 +63,10 @@ def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """With one worker that runs already. Loading PyTorch takes seconds, and most tests can do without a new worker."""
     folder = tmp_path_factory.mktemp(str(request.param))
     if request.param == "embedded":
-        yield from _with_worker(Settings(home=folder / "home", **FAST), folder)  # type: ignore[arg-type]
+        yield from _with_worker(Settings(home=folder / "home", **FAST), folder)
         return
-    own_redis = PrivateRedis()
-    own_redis.start()
-    with production(folder, own_redis.url) as settings:
+    with PrivateRedis.running() as own_redis, production(folder, own_redis.url) as settings:
         yield from _with_worker(settings, folder)
-    own_redis.stop()
 
 
 def _with_worker(settings: Settings, folder: Path) -> Iterator[Deployment]:

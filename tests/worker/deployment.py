@@ -30,6 +30,13 @@ from tests.servers import children_of, wait_until
 
 TENANT = "ada"
 PATIENCE = 120.0
+FAST: dict[str, Any] = {
+    "lease_seconds": 2.0,
+    "sweep_seconds": 0.2,
+    "message_seconds": 2.0,
+    "retry_seconds": 0.1,
+    "threads": 1,
+}
 
 LONG: dict[str, Any] = {"prior": {"steps": 700}, "optimizer": {"steps": 30}, "members": 4}
 """a fit of a second or two"""
@@ -138,6 +145,16 @@ class Deployment:
             assert len(work.certificates.list(TENANT, limit=1000).items) == predictors
         # A writer killed half way leaves a temporary file, which the sweeper removes with age; named ones never.
         assert [file for file in orphans(self.store, older_than=-60) if file.sha256 is not None] == []
+
+
+@contextlib.contextmanager
+def deployed(folder: Path, **settings: Any) -> Iterator[Deployment]:
+    """With these settings, and those of an embedded deployment in that folder for the rest."""
+    made = Deployment(Settings(home=folder / "home", **{**FAST, **settings}), folder / "worker.log")
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def undisturbed_digest(options: dict[str, Any], **values: Any) -> str:

@@ -3,23 +3,23 @@
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from certiset.core.settings import Settings
 from certiset.core.store.garbage import collect_garbage
 from tests.core.fit.problems import QUICK
-from tests.servers import PrivatePostgres, PrivateRedis, children_of, missing, wait_until
-from tests.worker.conftest import FAST
+from tests.disks import fill, small_disk
+from tests.servers import PrivatePostgres, PrivateRedis, children_of, wait_until
 from tests.worker.deployment import (
     ENDLESS,
+    FAST,
     LONG,
     Deployment,
     alive,
+    deployed,
     digest_of,
     kill,
     undisturbed_digest,
@@ -64,16 +64,12 @@ def test_two_hundred_calibrations_through_two_workers(deployment: Deployment) ->
 
 @pytest.fixture
 def own_redis() -> Iterator[PrivateRedis]:
-    server = PrivateRedis()
-    server.start()
-    yield server
-    server.stop()
+    with PrivateRedis.running() as server:
+        yield server
 
 
 def test_redis_that_comes_back_empty_loses_nothing(own_redis: PrivateRedis, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", broker_url=own_redis.url, **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with deployed(tmp_path, broker_url=own_redis.url) as deployment:
         deployment.start_worker()
         running = deployment.submit({**LONG, "prior": {"steps": 2000}})
         deployment.wait_until_fitting(running)
@@ -90,37 +86,25 @@ def test_redis_that_comes_back_empty_loses_nothing(own_redis: PrivateRedis, tmp_
         heard = deployment.submit(seed=5)
         assert deployment.wait(heard).status == "succeeded"
         deployment.assert_nothing_left_over(predictors=6)
-    finally:
-        deployment.close()
 
 
 def test_without_any_broker_jobs_are_late_but_done(own_redis: PrivateRedis, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", broker_url=own_redis.url, **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with deployed(tmp_path, broker_url=own_redis.url) as deployment:
         deployment.start_worker()
         deployment.wait(deployment.submit())
         own_redis.stop()
         assert deployment.wait(deployment.submit(seed=1)).status == "succeeded"
-    finally:
-        deployment.close()
 
 
 def test_a_worker_that_starts_without_its_broker_works_all_the_same(own_redis: PrivateRedis, tmp_path: Path) -> None:
     own_redis.stop()
-    settings = Settings(home=tmp_path / "home", broker_url=own_redis.url, **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with deployed(tmp_path, broker_url=own_redis.url) as deployment:
         deployment.start_worker()
         assert deployment.wait(deployment.submit(announce=False)).status == "succeeded"
-    finally:
-        deployment.close()
 
 
 def test_a_broker_that_is_silent_holds_nobody_up(own_redis: PrivateRedis, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", broker_url=own_redis.url, **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with deployed(tmp_path, broker_url=own_redis.url) as deployment:
         deployment.start_worker()
         deployment.wait(deployment.submit())
         own_redis.pause()
@@ -129,17 +113,11 @@ def test_a_broker_that_is_silent_holds_nobody_up(own_redis: PrivateRedis, tmp_pa
         assert time.monotonic() - begin < 15
         assert deployment.wait(calibration).status == "succeeded"
         own_redis.resume()
-    finally:
-        deployment.close()
 
 
 def test_a_fit_whose_database_hangs_is_killed_when_its_lease_ends(tmp_path: Path) -> None:
     """A stopped server accepts everything and answers nothing: no call fails, and none returns."""
-    server = PrivatePostgres()
-    server.start()
-    settings = Settings(home=tmp_path / "home", database_url=server.url, **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with PrivatePostgres.running() as server, deployed(tmp_path, database_url=server.url) as deployment:
         worker = deployment.start_worker()
         calibration = deployment.submit(ENDLESS)
         deployment.wait_until_fitting(calibration)
@@ -149,18 +127,10 @@ def test_a_fit_whose_database_hangs_is_killed_when_its_lease_ends(tmp_path: Path
         server.resume()
         deployment.store.database.close()
         wait_until(lambda: deployment.state(calibration).attempts == 2, 60, "a second attempt")
-    finally:
-        server.resume()
-        deployment.close()
-        server.remove()
 
 
 def test_postgresql_that_restarts_in_the_middle_of_a_fit(tmp_path: Path) -> None:
-    server = PrivatePostgres()
-    server.start()
-    settings = Settings(home=tmp_path / "home", database_url=server.url, **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with PrivatePostgres.running() as server, deployed(tmp_path, database_url=server.url) as deployment:
         worker = deployment.start_worker()
         # Away for less than a lease: the attempt goes on. Away for more: it is given up and another one made.
         for seed, away in ((0, 0.0), (1, 3.5)):
@@ -174,22 +144,10 @@ def test_postgresql_that_restarts_in_the_middle_of_a_fit(tmp_path: Path) -> None
             assert ended.status == "succeeded", ended.error
         assert worker.poll() is None
         deployment.assert_nothing_left_over(predictors=2)
-    finally:
-        deployment.close()
-        server.remove()
 
 
 def test_a_full_disk_is_a_clear_failure_and_the_job_succeeds_once_there_is_room(tmp_path: Path) -> None:
-    disk = tmp_path / "small"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        missing("A tmpfs cannot be mounted without being root.")
-    settings = Settings(home=tmp_path / "home", artifacts_url=str(disk), **FAST)  # type: ignore[arg-type]
-    deployment = Deployment(settings, tmp_path / "worker.log")
-    try:
+    with small_disk(tmp_path) as disk, deployed(tmp_path, artifacts_url=str(disk)) as deployment:
         filler = disk / "filler"
         fill(filler)
         deployment.start_worker()
@@ -207,18 +165,6 @@ def test_a_full_disk_is_a_clear_failure_and_the_job_succeeds_once_there_is_room(
         again = deployment.wait(calibration, "succeeded")
         assert digest_of(deployment, again) == undisturbed_digest(QUICK)
         deployment.assert_nothing_left_over(predictors=1)
-    finally:
-        deployment.close()
-        subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def fill(file: Path) -> None:
-    with file.open("wb", buffering=0) as stream:
-        while True:
-            try:
-                stream.write(bytes(1024))
-            except OSError:
-                return
 
 
 def test_a_worker_cut_off_from_its_lease_stops_before_another_begins(deployment: Deployment) -> None:

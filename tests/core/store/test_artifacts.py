@@ -20,7 +20,8 @@ from certiset.core.store import Artifacts, Store
 from certiset.core.store.garbage import collect_garbage, orphans
 from certiset.core.store.migrate import migrate
 from tests.core.store.records import a_calibration, a_dataset
-from tests.servers import free_port, missing, wait_until
+from tests.disks import small_disk
+from tests.servers import free_port, wait_until
 
 CONTENT = bytes(range(256)) * 40
 
@@ -144,33 +145,20 @@ def test_an_unknown_kind_of_store_is_refused() -> None:
         Artifacts("nosuch://x")
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Two mebibytes."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        missing("A tmpfs cannot be mounted without being root.")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def test_a_full_disk_is_a_clear_error_and_leaves_nothing_behind(small_disk: Path) -> None:
-    artifacts = Artifacts(str(small_disk))
-    kept = artifacts.put(b"small")
-    with pytest.raises(StoreFullError, match="no space left"):
-        artifacts.put(os.urandom(4 * 2**20))
-    assert [file.sha256 for file in artifacts.files()] == [kept]
-    filler = small_disk / "filler"
-    filler.write_bytes(bytes(2**20))
-    content = os.urandom(3 * 2**19)
-    with pytest.raises(StoreFullError, match="no space left"):
-        artifacts.put(content)
-    filler.unlink()
-    assert artifacts.get(artifacts.put(content)) == content
+def test_a_full_disk_is_a_clear_error_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 2) as disk:
+        artifacts = Artifacts(str(disk))
+        kept = artifacts.put(b"small")
+        with pytest.raises(StoreFullError, match="no space left"):
+            artifacts.put(os.urandom(4 * 2**20))
+        assert [file.sha256 for file in artifacts.files()] == [kept]
+        filler = disk / "filler"
+        filler.write_bytes(bytes(2**20))
+        content = os.urandom(3 * 2**19)
+        with pytest.raises(StoreFullError, match="no space left"):
+            artifacts.put(content)
+        filler.unlink()
+        assert artifacts.get(artifacts.put(content)) == content
 
 
 def assert_unavailable(artifacts: Artifacts) -> None:

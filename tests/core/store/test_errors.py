@@ -1,8 +1,8 @@
 """What the database's errors become: an outage is an outage, a duplicate a duplicate, and a bug stays a bug."""
 
 import sqlite3
-import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -26,7 +26,8 @@ from certiset.core.store.migrate import migrate
 from certiset.core.store.records import Monitor
 from certiset.core.store.schema import is_current, require_current
 from tests.core.store.records import a_calibration, a_dataset
-from tests.servers import POSTGRES, free_port, missing, postgres_database
+from tests.disks import small_disk
+from tests.servers import POSTGRES, free_port, postgres_database
 
 
 def driver_error(code: str | None, kind: type[psycopg.Error] = psycopg.OperationalError) -> psycopg.Error:
@@ -273,19 +274,10 @@ def test_a_database_that_cannot_be_reached_is_unavailable_wherever_it_is_used(un
 
 
 def test_a_full_disk_is_said_to_be_full(tmp_path: Path) -> None:
-    disk = tmp_path / "small"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        missing("A tmpfs cannot be mounted without being root.")
-    database = Database(f"sqlite:///{disk / 'a.db'}")
-    try:
+    with small_disk(tmp_path) as disk, closing(Database(f"sqlite:///{disk / 'a.db'}")) as database:
         with database.writing() as session:
             session.execute(text("create table t (a text)"))
         with pytest.raises(StoreFullError, match="no space left"), database.writing() as session:
             session.execute(text("insert into t values (:a)"), [{"a": "x" * 10_000}] * 200)
         with database.writing() as session:
             assert session.scalar(text("select count(*) from t")) == 0
-    finally:
-        database.close()
-        subprocess.run(["umount", "-l", str(disk)], check=True)

@@ -4,6 +4,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,16 @@ from certiset.core.errors import DatabaseReadOnlyError, DatabaseUnavailableError
 from certiset.core.store import Database
 from certiset.core.store.breaker import Breaker
 from certiset.core.store.migrate import migrate
-from tests.servers import PrivatePostgres, missing
+from tests.disks import fill, small_disk
+from tests.servers import PrivatePostgres
 
 SECONDS = 1.0
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PrivatePostgres]:
-    made = PrivatePostgres()
-    made.start()
-    yield made
-    made.remove()
+    with PrivatePostgres.running() as made:
+        yield made
 
 
 @pytest.fixture
@@ -138,13 +138,7 @@ def test_a_read_only_server_can_be_read_and_says_what_it_is(server: PrivatePostg
 
 
 def test_a_database_on_a_full_disk_names_the_disk(tmp_path: Path) -> None:
-    disk = tmp_path / "small"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        missing("A tmpfs cannot be mounted without being root.")
-    database = Database(f"sqlite:///{disk / 'a.db'}", SECONDS)
-    try:
+    with small_disk(tmp_path) as disk, closing(Database(f"sqlite:///{disk / 'a.db'}", SECONDS)) as database:
         migrate(database)
         database.close()
         fill(disk / "filler")
@@ -155,36 +149,15 @@ def test_a_database_on_a_full_disk_names_the_disk(tmp_path: Path) -> None:
             database.ping()
         (disk / "filler").unlink()
         database.ping()
-    finally:
-        database.close()
-        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_a_database_on_a_read_only_disk_is_read_only(tmp_path: Path) -> None:
-    disk = tmp_path / "small"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        missing("A tmpfs cannot be mounted without being root.")
-    database = Database(f"sqlite:///{disk / 'a.db'}", SECONDS)
-    try:
+    with small_disk(tmp_path, 4) as disk, closing(Database(f"sqlite:///{disk / 'a.db'}", SECONDS)) as database:
         migrate(database)
         database.close()
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         with pytest.raises((DatabaseReadOnlyError, DatabaseUnavailableError)):
             database.ping()
-    finally:
-        database.close()
-        subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def fill(file: Path) -> None:
-    with file.open("wb", buffering=0) as stream:
-        while True:
-            try:
-                stream.write(bytes(1024))
-            except OSError:
-                return
 
 
 def test_a_breaker_lets_one_try_each_second_until_it_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:

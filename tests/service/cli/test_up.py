@@ -8,11 +8,10 @@ import threading
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 from certiset.service.processes import KeptRunning, ServiceError
-from tests.servers import children_of, free_port, wait_until
+from tests.servers import answers, children_of, free_port, wait_until
 from tests.worker.deployment import alive, kill
 
 
@@ -60,7 +59,7 @@ def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path) -> No
         up = start(tmp_path, port)
         try:
             before = ready(up, port)
-            assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+            assert answers(f"http://127.0.0.1:{port}")
             wait_until(lambda up=up: worker_of(up.pid) is not None, 120, "the worker")  # type: ignore[misc]
             children = children_of(up.pid)
             assert len(children) == 2
@@ -85,20 +84,13 @@ def test_up_starts_a_worker_and_an_api_again_that_were_killed(tmp_path: Path) ->
         (api,) = (pid for pid in children_of(up.pid) if pid != first)
         kill(first, api)
         wait_until(lambda: worker_of(up.pid) not in (None, first), 120, "another worker")
-        wait_until(lambda: answers(port), 90, "another API")
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 90, "another API")
     finally:
         up.send_signal(signal.SIGTERM)
         text, _ = up.communicate(timeout=60)
     assert up.returncode == 0
     assert "The worker stopped with exit code -9 and is started again in 1 s; see " in text
     assert "The API stopped with exit code -9 and is started again in 1 s; see " in text
-
-
-def answers(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def stepped(kept: KeptRunning, seconds: float) -> None:

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,7 +17,7 @@ from certiset.core.errors import DataError
 from certiset.core.resources import Ready
 from certiset.service.client import ApiError, Client, ClientError, Dataset, Event, Model, UnreachableError
 from certiset.service.client.defaults import default_key, default_url
-from tests.servers import free_port, wait_until
+from tests.servers import answers, free_port, wait_until
 from tests.service.client.cutting_proxy import CuttingProxy
 from tests.service.client.scripted_server import scripted
 from tests.service.server import Server
@@ -170,7 +169,7 @@ def test_a_stream_survives_a_server_that_is_killed_and_started_again(
 
     def start() -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: answers_at(port), 180, "the other server")
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 180, "the other server")
         return process
 
     other = start()
@@ -203,13 +202,6 @@ def test_a_server_that_stays_away_is_an_error_in_the_end(
         with pytest.raises(UnreachableError):
             list(watching)
     client.calibrations.cancel(started.id)
-
-
-def answers_at(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_a_data_frame_is_put_in_the_order_of_the_predictor() -> None:

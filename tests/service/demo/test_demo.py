@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from certiset.core.certificate.rounding import at_most
@@ -18,7 +17,7 @@ from certiset.service.demo.digits import digits
 from certiset.service.demo.problem import DemoProblem
 from certiset.service.demo.toy import toy
 from certiset.service.demo.workflow import METHODS
-from tests.servers import children_of, free_port, wait_until
+from tests.servers import answers, children_of, free_port, wait_until
 from tests.worker.deployment import alive
 
 PATIENCE = 300
@@ -99,13 +98,6 @@ def assert_as_the_server_says(client: Client, row: dict[str, Any], problem: Demo
     assert row["mean_size"] <= row["certified_size"]
     assert row["measured_coverage"] > 0.85
     assert client.predictors.monitor(predictor.id).outcomes == 200
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_ctrl_c_in_the_middle_stops_everything(tmp_path: Path) -> None:

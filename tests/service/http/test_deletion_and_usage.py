@@ -3,11 +3,7 @@
 import base64
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -20,8 +16,8 @@ from certiset.service.client import ApiError, Client
 from certiset.service.http.access.keys import KeyRing
 from certiset.service.http.access.secret import derive, read_secret
 from tests.core.store.records import a_calibration
-from tests.servers import free_port, wait_until
-from tests.service.server import Server, enter_predictor
+from tests.servers import wait_until
+from tests.service.server import Server, enter_predictor, replica_of
 
 
 class Fay:
@@ -51,28 +47,6 @@ def fay_(server: Server) -> Iterator[Fay]:
     made.store.close()
 
 
-@contextmanager
-def replica(server: Server) -> Iterator[str]:
-    """Another API process on the same database."""
-    port = free_port()
-    command = [sys.executable, "-m", "certiset", "api", "--port", str(port), "--home", str(server.settings.home)]
-    process = subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def up() -> bool:
-        assert process.poll() is None
-        try:
-            return httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
-        except httpx.TransportError:
-            return False
-
-    try:
-        wait_until(up, 120, "the replica")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
 def upload(client: httpx.Client, rows: int, seed: int = 0) -> httpx.Response:
     file, random = io.BytesIO(), np.random.default_rng(seed)
     np.savez(file, x=random.normal(size=(rows, 2)), y=random.normal(size=rows))
@@ -80,7 +54,7 @@ def upload(client: httpx.Client, rows: int, seed: int = 0) -> httpx.Response:
 
 
 def test_a_deleted_predictor_is_served_by_no_replica_and_its_certificate_is_marked(fay: Fay) -> None:
-    with replica(fay.server) as url, fay.client() as here, fay.client(url) as there:
+    with replica_of(fay.server) as (_, url), fay.client() as here, fay.client(url) as there:
         served = here.get("/predict_set", params=fay.input())
         assert served.status_code == 200, served.text
         assert there.get("/predict_set", params=fay.input()).status_code == 200

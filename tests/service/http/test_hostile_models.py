@@ -1,9 +1,6 @@
 """One tenant's model crashes, loops or grows without end: the others, and the rest of its own, do not notice."""
 
 import contextlib
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,8 +14,8 @@ from certiset.core.fit import fit
 from certiset.core.models import Model
 from certiset.core.store import Store
 from tests.core.models import onnx_files
-from tests.servers import children_of, free_port, most_memory, wait_until
-from tests.service.server import Server, enter_predictor, start_server
+from tests.servers import children_of, most_memory, wait_until
+from tests.service.server import Server, enter_predictor, replica_of, start_server
 
 GRAPHS = {"trap": onnx_files.trap, "patient": onnx_files.patient, "swelling": onnx_files.swelling}
 
@@ -102,7 +99,7 @@ def test_memory_that_a_model_asks_for_is_not_the_servers(hostile: tuple[Server, 
 
 def test_a_replica_stops_in_seconds_while_a_model_loops(hostile: tuple[Server, dict[str, str]]) -> None:
     server, ids = hostile
-    with replica_of(server) as (process, url):
+    with replica_of(server, graph_seconds=600.0) as (process, url):
 
         def loop() -> None:
             params, headers = {"predictor": ids["patient"], "x": "1e15"}, {"X-API-Key": server.keys["eve"]}
@@ -118,31 +115,6 @@ def test_a_replica_stops_in_seconds_while_a_model_loops(hostile: tuple[Server, d
         process.wait(timeout=60)
         assert time.monotonic() - begin < 12, "it was 22 s"
         looping.join()
-
-
-@contextlib.contextmanager
-def replica_of(server: Server) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
-    """Another API process of the same deployment, in which a graph may take its time."""
-    port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "certiset", "api", "--port", str(port), "--home", str(server.settings.home)],
-        env={**os.environ, "CERTISET_GRAPH_SECONDS": "600"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    url = f"http://127.0.0.1:{port}"
-
-    def up() -> bool:
-        with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"{url}/healthz").status_code == 200
-        return False
-
-    try:
-        wait_until(up, 180, "the replica")
-        yield process, url
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_no_process_of_a_model_outlives_the_server(hostile: tuple[Server, dict[str, str]]) -> None:

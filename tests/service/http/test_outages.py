@@ -21,18 +21,14 @@ FORGOTTEN = 5.5
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[PrivatePostgres]:
-    server = PrivatePostgres()
-    server.start()
-    yield server
-    server.remove()
+    with PrivatePostgres.running() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[PrivateRedis]:
-    server = PrivateRedis()
-    server.start()
-    yield server
-    server.stop()
+    with PrivateRedis.running() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -2,18 +2,15 @@
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.servers import free_port, missing, wait_until
+from tests.servers import free_port, missing
+from tests.service.server import processes_of
 
 ARTEFACTS = Path(os.environ.get("CERTISET_TEST_ARTEFACTS", Path(__file__).parents[3] / "artefacts"))
 expect.set_options(timeout=60_000)
@@ -31,7 +28,7 @@ _FLAGS = (
 
 @dataclass(frozen=True)
 class Deployment:
-    """`certiset up` in a folder of its own."""
+    """An API and a worker, with a folder of their own."""
 
     home: Path
     url: str
@@ -55,22 +52,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     home, port = tmp_path_factory.mktemp("browser"), free_port()
-    command = [sys.executable, "-m", "certiset", "up", "--home", str(home), "--port", str(port), "--no-demo"]
-    with (home / "up.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     url = f"http://127.0.0.1:{port}"
-
-    def up() -> bool:
-        assert process.poll() is None, (home / "up.log").read_text()
-        try:
-            return httpx.get(f"{url}/readyz").status_code == 200
-        except httpx.TransportError:
-            return False
-
-    wait_until(up, 90, "the service")
-    yield Deployment(home, url, (home / "key").read_text().strip())
-    process.send_signal(signal.SIGTERM)
-    process.wait(timeout=60)
+    with processes_of(home, port):
+        yield Deployment(home, url, (home / "key").read_text().strip())
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import httpx
-
-from tests.servers import free_port, wait_until
+from tests.servers import answers, free_port, wait_until
 from tests.system.docs.pages import Block
 
 ROOT = Path(__file__).parents[3]
@@ -122,10 +120,7 @@ class Reader:
         return re.sub(r"\b(ds|mod|cal|pred|cert|key)-…", lambda match: self._ids[match[1]], text)
 
     def _healthy(self) -> bool:
-        try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/healthz").status_code == 200
-        except httpx.TransportError:
-            return False
+        return answers(f"http://127.0.0.1:{self.port}")
 
 
 def _furnish(folder: Path) -> None:

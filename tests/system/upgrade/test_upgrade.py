@@ -5,11 +5,8 @@ queued or running when it stopped. API and worker of this version are started on
 """
 
 import json
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +18,11 @@ import pytest
 from certiset import Certificate, load
 from certiset.core.fit.options import FitOptions
 from tests.servers import free_port, wait_until
+from tests.service.server import processes_of
 
 WRITTEN = Path(__file__).parent / "deployment_0_1_0"
 EXPECTED: dict[str, Any] = json.loads((WRITTEN / "expected.json").read_text())
-FAST = {"SWEEP_SECONDS": "0.2", "MESSAGE_SECONDS": "0.5", "LEASE_SECONDS": "5", "THREADS": "1", "RATE_LIMIT": "0"}
+FAST = {"sweep_seconds": 0.2, "message_seconds": 0.5, "lease_seconds": 5, "rate_limit": 0}
 PREDICTORS = pytest.mark.parametrize("name", EXPECTED["predictors"])
 
 
@@ -53,27 +51,8 @@ def restore(home: Path) -> None:
 def upgraded_(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgraded]:
     home, port = tmp_path_factory.mktemp("upgrade") / "home", free_port()
     restore(home)
-    environment = {**os.environ, "CERTISET_HOME": str(home), **{f"CERTISET_{k}": v for k, v in FAST.items()}}
-    log = home / "log"
-    started = []
-    with log.open("wb") as stream:
-        for arguments in (["certiset", "api", "--port", str(port)], ["certiset.worker"]):
-            command = [sys.executable, "-P", "-m", *arguments]
-            started.append(subprocess.Popen(command, env=environment, stdout=stream, stderr=stream, cwd=home.parent))
-            # One after the other: the first one migrates.
-            wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 180, f"the server: {log.read_text()}")
-    yield Upgraded(f"http://127.0.0.1:{port}", home)
-    for process in started:
-        process.terminate()
-    for process in started:
-        process.wait(timeout=30)
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/healthz").status_code == 200
-    except httpx.TransportError:
-        return False
+    with processes_of(home, port, **FAST):
+        yield Upgraded(f"http://127.0.0.1:{port}", home)
 
 
 def same_set(found: dict[str, Any], expected: dict[str, Any]) -> bool:
