@@ -35,6 +35,12 @@ class Progressive(Method):
                 "leave it none. Choose method standard.",
                 field="prior",
             )
+        if options.size_bound not in ("auto", "betting"):
+            raise OptionError(
+                f"size_bound {options.size_bound} is for members by themselves, and the size of a pool is bounded by "
+                "betting: leave it out, or choose method learned.",
+                field="size_bound",
+            )
 
     def plan(self, options: FitOptions, rows: int, unit: str = "rows") -> Plan:
         n_tune = tuning_count(options, rows)

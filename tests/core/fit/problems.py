@@ -97,6 +97,27 @@ def shifted_logits_model() -> Model:
     )
 
 
+def untrained(rows: int, seed: int) -> Arrays:
+    """Four Gaussian classes in twenty dimensions, for a head that knows nothing of them: the more rows, the better."""
+    rng = np.random.default_rng(seed)
+    centres = 2.4 / np.sqrt(20) * np.random.default_rng(99).normal(size=(4, 20))
+    y = rng.integers(4, size=rows)
+    return (centres[y] + rng.normal(size=(rows, 20))).astype(np.float32), y
+
+
+def untrained_model() -> Model:
+    return Model.from_manifest(
+        {
+            "name": "untrained",
+            "task": "classification",
+            "classes": 4,
+            "input_shape": [20],
+            "head": {"kind": "mlp", "widths": [20, 4], "activation": "relu"},
+        },
+        {"head.0.weight": 0.05 * np.random.default_rng(0).normal(size=(4, 20)), "head.0.bias": np.zeros(4)},
+    )
+
+
 def changed(array: NDArray[Any], place: Any, value: float) -> NDArray[Any]:
     """A copy with one entry changed."""
     answer = array.astype(np.float64)
