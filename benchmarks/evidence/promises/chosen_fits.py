@@ -52,9 +52,9 @@ FAMILY = Family(
     "chosen_fits",
     "coverage",
     "Whole fits: `auto` and `progressive`",
-    f"{_ROWS} rows, alpha = {ALPHA:g}, gamma = delta. What is tuned, how, whether to stop and whether a pool is made is "
-    "chosen on revealed rows, and nothing is taken from delta for it. Labels that are pure noise, where tuning can only "
-    "learn by heart; three classes and noise that grows with x, where it helps; logits that are already the best "
+    f"{_ROWS} rows, alpha = {ALPHA:g}, gamma = delta. What is tuned, how, whether to stop and whether a pool is made "
+    "is chosen on revealed rows, and nothing is taken from delta for it. Labels that are pure noise, where tuning can "
+    "only learn by heart; three classes and noise that grows with x, where it helps; logits that are already the best "
     "possible. Promised is the mean over what is served, by its weights.",
     simulate,
     [
