@@ -79,7 +79,8 @@ def check(
     asked = FitOptions.read({**options, **given.names})
     method = METHODS[asked.method]
     method.check(asked)
-    chosen = completed(asked.resolved(model.manifest.task, method.guarantee_of(asked)), model)
+    resolved = asked.resolved(model.manifest.task, method.guarantee_of(asked))
+    chosen = completed(resolved, model, split=method.split, chooses=method.chooses)
     data = read_rows(model, x, y, chosen, given)
     plan = method.plan(chosen, *count_units(data))
     plan.score.check(model.outputs, 1 if data.y.ndim == 1 else data.y.shape[1])

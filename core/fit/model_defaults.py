@@ -35,15 +35,21 @@ def optimizer_rate(optimizer: OptimizerOptions) -> float:
     return optimizer.rate if optimizer.rate is not None else _OPTIMIZER_RATES[optimizer.kind]
 
 
-def completed(options: FitOptions, model: Model) -> FitOptions:
-    """Resolved options with nothing left open, so that what is stored means the same in every later version."""
+def completed(options: FitOptions, model: Model, *, split: float | None, chooses: bool) -> FitOptions:
+    """Resolved options with nothing left open, so that what is stored means the same in every later version.
+
+    ``split`` is the method's own, if it has one. What the method ``chooses`` by revealed rows stays open: which
+    parameters are tuned, and how, which differs between them.
+    """
+    prior = options.prior
+    if prior.split is None:
+        prior = prior.model_copy(update={"split": split})
+    optimizer = options.optimizer.model_copy(update={"rate": optimizer_rate(options.optimizer)})
+    if chooses:
+        return options.model_copy(update={"prior": prior, "optimizer": optimizer})
     tune = options.tune
     if tune == "auto":
         tune = "score" if options.chosen_score.has_scale else "head"
-    schedule = tuning_schedule(options.prior, tunes_head=tune in ("head", "both"), features=model.head.inputs)
-    changes = {
-        "tune": tune,
-        "prior": options.prior.model_copy(update=asdict(schedule)),
-        "optimizer": options.optimizer.model_copy(update={"rate": optimizer_rate(options.optimizer)}),
-    }
-    return options.model_copy(update=changes)
+    schedule = tuning_schedule(prior, tunes_head=tune in ("head", "both"), features=model.head.inputs)
+    prior = prior.model_copy(update=asdict(schedule))
+    return options.model_copy(update={"tune": tune, "prior": prior, "optimizer": optimizer})

@@ -29,9 +29,19 @@ def block_sizes(n: int) -> tuple[int, ...]:
     return tuple(n // count + (place < n % count) for place in range(count))
 
 
-def tune_member(work: Workspace, family: Family, pull: float, revealed: int, start: Tensor | None = None) -> Tensor:
-    """(d,): tuned on the first rows, from the model as given or from an earlier member."""
-    rows, schedule = work.tuning(revealed), family.schedule
+def tune_member(
+    work: Workspace,
+    family: Family,
+    pull: float,
+    revealed: int,
+    start: Tensor | None = None,
+    turn: tuple[int, int] = (0, 1),
+) -> Tensor:
+    """(d,): tuned on the first rows, from the model as given or from an earlier member.
+
+    ``turn`` says which of how many members it is, for those who are told how far the fit is.
+    """
+    rows, schedule, (place, count) = work.tuning(revealed), family.schedule, turn
     assert rows is not None
     if start is not None:
         schedule = replace(schedule, steps=int(_LATER_STEPS * schedule.steps))
@@ -43,7 +53,7 @@ def tune_member(work: Workspace, family: Family, pull: float, revealed: int, sta
         schedule,
         work.generator(1),
         start=None if start is None else start.unsqueeze(0),
-        progress=lambda step, steps, loss: work.report("tune", step, steps, loss=loss),
+        progress=lambda step, steps, loss: work.report("tune", place * steps + step, count * steps, loss=loss),
         should_stop=work.should_stop,
     )
     work.stop_if_asked()
@@ -58,9 +68,9 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
     blocks: list[Tensor] = []
     found: list[Calibrated] = []
     tuned_on: list[int] = []
-    for size, rank in zip(pool.sizes, pool.ranks, strict=True):
-        before = plan.n_tune + sum(map(len, blocks))
-        thetas.append(tune_member(work, family, pull, before, thetas[-1] if thetas else None))
+    for place, (size, rank) in enumerate(zip(pool.sizes, pool.ranks, strict=True)):
+        before, turn = plan.n_tune + sum(map(len, blocks)), (place, len(pool.sizes))
+        thetas.append(tune_member(work, family, pull, before, thetas[-1] if thetas else None, turn))
         blocks.append(work.calibration(before, size))
         tuned_on.append(before)
         reference = make_reference(scorer, work.data, blocks[-1], work.dtype)

@@ -13,7 +13,7 @@ from certiset.core.errors import StoppedError
 from certiset.core.fit.plan import Plan
 from certiset.core.fit.rows import Rows, run_model, targets
 from certiset.core.fit.scorer import Scorer, make_scorer
-from certiset.core.fit.splitting import Split, split
+from certiset.core.fit.splitting import Split, count_units, split
 from certiset.core.fit.target_unit import target_exponent
 from certiset.core.models import Model
 from certiset.core.posterior.optimizer import Report, ShouldStop
@@ -61,6 +61,11 @@ class Workspace:
         settled = copy.copy(self)
         settled.plan = plan
         return settled
+
+    @property
+    def unit(self) -> str:
+        """What is counted: rows, or clusters."""
+        return count_units(self.data)[1]
 
     def split(self, n_tune: int) -> Split:
         """The same order of rows for every number that tunes: more of them takes the next ones."""

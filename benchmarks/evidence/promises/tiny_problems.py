@@ -24,6 +24,7 @@ _INPUTS = 4096
 _NODES = 512
 """where the chance to lie inside is smooth in the input"""
 _CENTRES = {3: np.array([-2.0, 0.0, 2.0]), 4: np.array([-3.0, -1.0, 1.0, 3.0])}
+_WAVES = 6
 _WRONG = np.array([5.0, 0.0, -5.0, 0.0])
 """added to the right logits"""
 
@@ -105,7 +106,43 @@ def logits() -> TinyProblem:
     return _labels(Model.from_manifest({**manifest, "head": {"kind": "identity"}}), 4, lambda z: _logits(z, 4) + _WRONG)
 
 
-PROBLEMS = {"sensor": sensor, "growing noise": growing_noise, "classes": classes, "logits": logits}
+@cache
+def optimal_logits() -> TinyProblem:
+    """Logits that are already right: nothing can be gained by tuning them."""
+    manifest = {"name": "optimal", "task": "classification", "classes": 4, "input_shape": [4]}
+    return _labels(Model.from_manifest({**manifest, "head": {"kind": "identity"}}), 4, lambda z: _logits(z, 4))
+
+
+@cache
+def pure_noise() -> TinyProblem:
+    """Labels that have nothing to do with the inputs, and features enough to learn some of them by heart."""
+    waves = np.arange(1, _WAVES + 1)
+
+    def see(z: Array) -> Array:
+        return np.concatenate([np.cos(z[:, None] * waves), np.sin(z[:, None] * waves)], axis=1)
+
+    def draw(rows: int, rng: np.random.Generator) -> Data:
+        return see(rng.uniform(0, 2 * np.pi, size=rows)), rng.integers(4, size=rows)
+
+    def inside(sets: Any) -> Array:
+        return np.asarray(sets.mask.mean(axis=1))
+
+    weights = {"head.0.weight": np.random.default_rng(0).normal(size=(4, 2 * _WAVES)) / 4, "head.0.bias": np.zeros(4)}
+    head = {"kind": "mlp", "widths": [2 * _WAVES, 4], "activation": "relu"}
+    manifest = {"name": "noise", "task": "classification", "classes": 4, "input_shape": [2 * _WAVES], "head": head}
+    inputs = see((np.arange(_INPUTS) + 0.5) / _INPUTS * 2 * np.pi)
+    model = Model.from_manifest(manifest, weights)
+    return TinyProblem(model, draw, inputs, np.full(_INPUTS, 1 / _INPUTS), inside)
+
+
+PROBLEMS = {
+    "sensor": sensor,
+    "growing noise": growing_noise,
+    "classes": classes,
+    "logits": logits,
+    "optimal logits": optimal_logits,
+    "pure noise": pure_noise,
+}
 
 
 def _regression(name: str) -> Model:

@@ -18,7 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from certiset.core.bounds import TooFewPointsError
 from certiset.core.certificate.content import Selection
+from certiset.core.certificate.pool_parts import PoolPlan
 from certiset.core.errors import OptionError
 from certiset.core.fit.candidates import point_candidate
 from certiset.core.fit.certification import certify_candidate
@@ -42,6 +44,8 @@ _TAKEN_ALONG = 2
 
 class Auto(Method):
     guarantees: ClassVar[tuple[str, ...]] = ("per_draw", "pool")
+    split: ClassVar[float | None] = None
+    chooses: ClassVar[bool] = True
 
     def check(self, options: FitOptions) -> None:
         super().check(options)
@@ -54,7 +58,7 @@ class Auto(Method):
 
     def guarantee_of(self, options: FitOptions) -> str:
         """Which of them it will be is seen on the way; one member alone needs a promise of its own."""
-        return "per_draw" if options.serve == "best" else options.guarantee
+        return "per_draw" if options.serve == "best" and options.guarantee == "auto" else options.guarantee
 
     def tuned_rows(self, options: FitOptions, rows: int) -> int | None:
         return None
@@ -62,17 +66,20 @@ class Auto(Method):
     def plan(self, options: FitOptions, rows: int, unit: str = "rows") -> Plan:
         first = _revealed_first(options, rows)
         plan = Plan(options, options.chosen_score, first, (rows - first,), ["chosen on revealed rows"], [1.0])
-        check_points(plan, unit, first / rows)
+        if rows - first < _fewest(plan):
+            # What a small alpha needs is not given away for a look.
+            plan = replace(plan, n_tune=0, blocks=(rows,))
+        check_points(plan, unit, 0.0)
         return plan
 
     def run(self, work: Workspace) -> Fitted:
         first, rows = work.plan.n_tune, work.plan.n_tune + work.plan.n
         if not first:
-            reason = f"Fewer than {_FEWEST_TO_REVEAL} are too few to set some aside: all of them calibrate."
-            return _as_given(work, Selection(0, [], "as given", reason))
+            return _as_given(work, Selection(0, [], "as given", _why_nothing_is_revealed(work.plan, work.unit)))
         trials = compare(work, first, families_of(work), _SHARES, _FOLDS)
         later = int(_LATER_SHARE * rows)
-        way = _decide(work, trials, first, rows, later if later > first else None)
+        may_go_on = later > first and rows - later >= _fewest(work.plan)
+        way = _decide(work, trials, first, rows, later if may_go_on else None)
         if not way.goes_on:
             return _stopped(work, trials, way, first)
         known = {trial.name: trial for trial in trials}
@@ -80,12 +87,12 @@ class Auto(Method):
         way = _decide(work, again, later, rows, None)
         work = work.with_plan(replace(work.plan, n_tune=later, blocks=(rows - later,)))
         looks = [*trials, *again]
-        blocks = block_sizes(rows - later) if work.plan.options.guarantee != "per_draw" else (rows - later,)
+        blocks = _blocks(work.plan.options, rows - later)
         if way.trial.family is None or len(blocks) == 1:
             return _stopped(work, looks, way, later)
         reason = (
-            f"More rows make {_the(way.trial)} better than the model as given, so {later} of {rows} were revealed; the "
-            f"others calibrate {len(blocks)} members, each tuned on all rows before its own block."
+            f"More {work.unit} make {_the(way.trial)} better than the model as given, so {later} of {rows} were "
+            f"revealed; the others calibrate {len(blocks)} members, each tuned on all {work.unit} before its own block."
         )
         work = work.with_plan(replace(work.plan, blocks=blocks))
         selection = selection_of(later, looks, way.trial, reason)
@@ -96,6 +103,30 @@ def _revealed_first(options: FitOptions, rows: int) -> int:
     if rows < _FEWEST_TO_REVEAL or options.prior.train == "none":
         return 0
     return int(_FIRST_SHARES[rows >= _FEWEST_FOR_A_FIFTH] * rows)
+
+
+def _why_nothing_is_revealed(plan: Plan, unit: str) -> str:
+    if plan.options.prior.train == "none":
+        return f"Nothing was to be tuned, so that all {plan.n} {unit} calibrate the model as it is."
+    return f"{plan.n} {unit} are too few to set some aside: all of them calibrate the model as it is."
+
+
+def _fewest(plan: Plan) -> int:
+    """Points that a single member needs to be calibrated."""
+    needed = plan.point_guarantee.smallest_n(plan.options.alpha, plan.delta(0))
+    assert needed is not None
+    return needed
+
+
+def _blocks(options: FitOptions, n: int) -> tuple[int, ...]:
+    """Those of a pool, or one where none is wanted or none of these would keep the promise."""
+    if options.guarantee == "per_draw":
+        return (n,)
+    blocks = block_sizes(n)
+    try:
+        return PoolPlan.of(blocks, options.alpha, options.own_delta).sizes if len(blocks) > 1 else blocks
+    except TooFewPointsError:
+        return (n,)
 
 
 def _few(trials: list[Trial], rows: int) -> list[Family]:
@@ -128,13 +159,14 @@ def _stopped(work: Workspace, looks: list[Trial], way: Way, revealed: int) -> Fi
     trial, rows = way.trial, work.plan.n_tune + work.plan.n
     if trial.family is None:
         reason = (
-            f"On {revealed} revealed rows no tuned model gave clearly smaller sets than the model as given, so it is "
-            f"taken as it is, and the other {rows - revealed} calibrate it."
+            f"On {revealed} revealed {work.unit} no tuned model gave clearly smaller sets than the model as given, "
+            f"so it is taken as it is, and the other {rows - revealed} calibrate it."
         )
         return _as_given(work, selection_of(revealed, looks, way.trial, reason))
     reason = (
-        f"On {revealed} revealed rows {_the(trial)} gave sets of {np.exp(trial.heights[1]):.2f} times the size that "
-        f"those of the model as given have, and more rows would not pay: the other {rows - revealed} calibrate it."
+        f"On {revealed} revealed {work.unit} {_the(trial)} gave sets of {np.exp(trial.heights[1]):.2f} times the size "
+        f"that those of the model as given have, and more {work.unit} would not pay: the other {rows - revealed} "
+        "calibrate it."
     )
     theta = tune_member(work, trial.family, trial.pull, revealed)
     fitted = certify_candidate(work, trial.family.scorer, point_candidate(work.plan, 0, theta))

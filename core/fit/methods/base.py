@@ -8,7 +8,7 @@ from certiset.core.bounds import TooFewPointsError
 from certiset.core.errors import OptionError
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.options import FitOptions
-from certiset.core.fit.plan import Plan, tuning_count
+from certiset.core.fit.plan import DEFAULT_SPLIT, Plan, tuning_count
 from certiset.core.fit.serving_choice import check_best_is_promised
 from certiset.core.fit.workspace import Workspace
 
@@ -22,6 +22,10 @@ class Method(ABC):
     """values of the option ``bound`` that make sense; the first two are the default and change nothing elsewhere"""
     tunes: ClassVar[bool] = True
     """whether anything is learned from rows"""
+    split: ClassVar[float | None] = DEFAULT_SPLIT
+    """the share of the rows that tunes, if none is given; None where that is no fixed one"""
+    chooses: ClassVar[bool] = False
+    """whether revealed rows choose what is tuned, and how"""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

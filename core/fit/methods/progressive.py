@@ -19,9 +19,13 @@ from certiset.core.fit.plan import Plan, tuning_count
 from certiset.core.fit.pool_fit import SMALLEST_BLOCK, block_sizes, fit_pool
 from certiset.core.fit.workspace import Workspace
 
+_FEWEST_TO_TUNE = 2
+"""so that each of them is measured once by a member that was not tuned on it"""
+
 
 class Progressive(Method):
     guarantees: ClassVar[tuple[str, ...]] = ("pool",)
+    chooses: ClassVar[bool] = True
 
     def check(self, options: FitOptions) -> None:
         super().check(options)
@@ -31,13 +35,25 @@ class Progressive(Method):
                 "leave it none. Choose method standard.",
                 field="prior",
             )
+        if options.size_bound not in ("auto", "betting"):
+            raise OptionError(
+                f"size_bound {options.size_bound} is for members by themselves, and the size of a pool is bounded by "
+                "betting: leave it out, or choose method learned.",
+                field="size_bound",
+            )
 
     def plan(self, options: FitOptions, rows: int, unit: str = "rows") -> Plan:
         n_tune = tuning_count(options, rows)
+        if n_tune < _FEWEST_TO_TUNE:
+            raise TooFewPointsError(
+                f"{rows} {unit} leave {n_tune} to tune the first member of a pool, and at least {_FEWEST_TO_TUNE} are "
+                "needed: choose a larger prior.split.",
+                _FEWEST_TO_TUNE,
+            )
         blocks = block_sizes(rows - n_tune)
-        if len(blocks) < 2 or not n_tune:
+        if len(blocks) < 2:
             needed = 2 * SMALLEST_BLOCK
-            share = n_tune / rows if n_tune else 0.5
+            share = n_tune / rows
             raise TooFewPointsError(
                 f"{rows} {unit} leave n = {rows - n_tune} for the blocks of a pool, too few for two of "
                 f"{SMALLEST_BLOCK}: at least {int(needed / (1 - share)) + 1} {unit} are needed. Method learned needs "

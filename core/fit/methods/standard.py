@@ -14,6 +14,7 @@ from certiset.core.fit.workspace import Workspace
 class Standard(Method):
     bounds: ClassVar[tuple[str, ...]] = ("chernoff", "seeger", "vovk_2a", "vovk_2b")
     tunes: ClassVar[bool] = False
+    split: ClassVar[float | None] = None
 
     def tuned_rows(self, options: FitOptions, rows: int) -> int | None:
         return 0

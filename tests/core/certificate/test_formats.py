@@ -18,7 +18,7 @@ ISSUED = sorted((Path(__file__).parents[2] / "system/upgrade/deployment_0_1_0/ce
 
 @pytest.fixture(scope="module")
 def certificate() -> Certificate:
-    return fit(class_model(), *class_data(600, 0), **QUICK).certificate
+    return fit(class_model(), *class_data(600, 0), method="learned", **QUICK).certificate
 
 
 @pytest.mark.parametrize("file", ISSUED, ids=lambda file: file.stem)

@@ -18,7 +18,7 @@ Content = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def certificates() -> dict[str, Certificate]:
-    point = fit(class_model(), *class_data(600, 0), **QUICK).certificate
+    point = fit(class_model(), *class_data(600, 0), method="learned", **QUICK).certificate
     drawn = fit(shifted_logits_model(), *shifted_logits(3000, 8), **STEPS_PAY).certificate
     pool = STEPS_PAY | {"guarantee": "posterior", "members": 512}
     posterior = fit(shifted_logits_model(), *shifted_logits(3000, 8), **pool).certificate

@@ -43,7 +43,7 @@ def hand_pool(
 ) -> Predictor:
     """Blocks of these sizes at the end of the shuffled rows; the rows before them make the last member's grid."""
     given = {"method": "learned", "prior": {"split": 0.5}, **options}
-    chosen = defaults.completed(FitOptions.read(given).resolved(model.manifest.task), model)
+    chosen = defaults.completed(FitOptions.read(given).resolved(model.manifest.task), model, split=0.5, chooses=False)
     score = chosen.chosen_score
     data = read_rows(model, x, y, chosen, Given.of({}))
     n_tune = len(x) - sum(sizes)

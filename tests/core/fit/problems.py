@@ -13,6 +13,7 @@ QUICK: dict[str, Any] = {"prior": {"steps": 60}, "optimizer": {"steps": 20}, "me
 """options that make a fit quick; its promises do not depend on them"""
 
 STEPS_PAY: dict[str, Any] = {
+    "method": "pac_bayes",
     "prior": {"train": "none", "scale": 1.0},
     "optimizer": {"steps": 300, "draws": 4},
     "members": 8,
@@ -93,6 +94,27 @@ def shifted_logits(rows: int, seed: int) -> Arrays:
 def shifted_logits_model() -> Model:
     return Model.from_manifest(
         {"name": "logits", "task": "classification", "classes": 6, "input_shape": [6], "head": {"kind": "identity"}}
+    )
+
+
+def untrained(rows: int, seed: int) -> Arrays:
+    """Four Gaussian classes in twenty dimensions, for a head that knows nothing of them: the more rows, the better."""
+    rng = np.random.default_rng(seed)
+    centres = 2.4 / np.sqrt(20) * np.random.default_rng(99).normal(size=(4, 20))
+    y = rng.integers(4, size=rows)
+    return (centres[y] + rng.normal(size=(rows, 20))).astype(np.float32), y
+
+
+def untrained_model() -> Model:
+    return Model.from_manifest(
+        {
+            "name": "untrained",
+            "task": "classification",
+            "classes": 4,
+            "input_shape": [20],
+            "head": {"kind": "mlp", "widths": [20, 4], "activation": "relu"},
+        },
+        {"head.0.weight": 0.05 * np.random.default_rng(0).normal(size=(4, 20)), "head.0.bias": np.zeros(4)},
     )
 
 

@@ -181,12 +181,12 @@ def test_without_enough_truths_in_the_served_sets_there_is_no_certificate(monkey
 
     monkeypatch.setattr(Predictor, "sets_from", narrow)
     with pytest.raises(UncoveredError, match=r"There is no certificate: .* of the 300 calibration truths, and \d+ are"):
-        fit(toy_model(), *toy_data(600, 0), **QUICK)
+        fit(toy_model(), *toy_data(600, 0), method="learned", **QUICK)
 
 
 def test_every_member_covers_its_calibration_rows_as_served() -> None:
     x, y = toy_data(600, 0)
-    predictor = fit(toy_model(), x, y, **QUICK)
+    predictor = fit(toy_model(), x, y, method="pac_bayes", **QUICK)
     order = torch.randperm(600, generator=torch.Generator().manual_seed(0)).numpy()[300:]
     for member in predictor.certificate.members:
         inside = predictor.predict_set(x[order], member=member.member).contains(y[order])

@@ -129,5 +129,5 @@ def test_columns_of_whole_numbers_have_whole_canaries() -> None:
 
 
 def test_a_tiny_fit_has_canaries_too() -> None:
-    predictor = fit(shifted_logits_model(), *shifted_logits(60, 0), alpha=0.3, **QUICK)
+    predictor = fit(shifted_logits_model(), *shifted_logits(60, 0), alpha=0.3, method="learned", **QUICK)
     assert check_canaries(predictor) is predictor

@@ -10,7 +10,7 @@ import torch
 
 from certiset.core.bounds import threshold, vovk_2b
 from certiset.core.certificate import Certificate
-from certiset.core.errors import OptionError, StoppedError
+from certiset.core.errors import FitError, OptionError, StoppedError
 from certiset.core.fit import candidates as candidates_module
 from certiset.core.fit import fit
 from certiset.core.models import Model
@@ -35,13 +35,22 @@ SETTINGS: list[dict[str, Any]] = [
     {"method": "learned"},
     {"method": "learned", "bound": "vovk_2a", "prior": {"objective": "size", "steps": 60}},
     {},
-    {"guarantee": "posterior"},
-    {"guarantee": "posterior", "bound": "seeger"},
+    {"guarantee": "per_draw", "serve": "best"},
     {"prior": {"train": "none"}},
-    {"prior": {"train": "mean", "objective": "mix", "steps": 60}},
-    {"optimizer": {"kind": "augmented_lagrangian", "outer": 2, "steps": 20, "quantile": "neural_sort"}},
-    {"alpha_hat": 0.03},
     {"dtype": "float64"},
+    {"method": "progressive"},
+    {"method": "progressive", "dtype": "float64", "prior": {"split": 0.3, "steps": 60}},
+    {"method": "pac_bayes"},
+    {"method": "pac_bayes", "serve": "best"},
+    {"method": "pac_bayes", "guarantee": "posterior"},
+    {"method": "pac_bayes", "guarantee": "posterior", "bound": "seeger"},
+    {"method": "pac_bayes", "prior": {"train": "none"}},
+    {"method": "pac_bayes", "prior": {"train": "mean", "objective": "mix", "steps": 60}},
+    {
+        "method": "pac_bayes",
+        "optimizer": {"kind": "augmented_lagrangian", "outer": 2, "steps": 20, "quantile": "neural_sort"},
+    },
+    {"method": "pac_bayes", "alpha_hat": 0.03},
 ]
 
 
@@ -62,7 +71,7 @@ def test_every_method_covers_and_carries_a_certificate_that_verifies(task: str, 
 
 @pytest.mark.parametrize("score", ["log_prob", "lac", "aps", "raps"])
 def test_every_classification_score_can_be_fitted(score: str) -> None:
-    predictor = fit(class_model(), *class_data(300, 1), score=score, **QUICK)
+    predictor = fit(class_model(), *class_data(300, 1), score=score, method="pac_bayes", **QUICK)
     x, y = class_data(2000, 2)
     assert predictor.predict_set(x).contains(y).mean() > 0.87
 
@@ -81,7 +90,7 @@ def test_every_regression_score_can_be_fitted_on_outputs_computed_elsewhere(
         return y + 0.3 * rng.normal(size=(rows, outputs)), y
 
     model = Model.from_manifest({"task": "regression", "input_shape": [outputs], "head": {"kind": "identity"}})
-    predictor = fit(model, *data(400, 1), score=score, **QUICK)
+    predictor = fit(model, *data(400, 1), score=score, method="pac_bayes", **QUICK)
     assert predictor.certificate.verify().valid
     x, y = data(3000, 2)
     assert predictor.predict_set(x).contains(y).mean() > 0.87
@@ -99,7 +108,7 @@ def test_every_regression_score_can_be_fitted_on_outputs_computed_elsewhere(
     ids=json.dumps,
 )
 def test_what_is_tuned_and_for_what_can_be_chosen(settings: dict[str, Any]) -> None:
-    predictor = fit(toy_model(), *toy_data(600, 1), **(QUICK | settings))
+    predictor = fit(toy_model(), *toy_data(600, 1), method="pac_bayes", **(QUICK | settings))
     assert predictor.certificate.verify().valid
     x, y = toy_data(4000, 2)
     assert predictor.predict_set(x).contains(y).mean() >= 0.9 - 3 * math.sqrt(0.09 / 4000)
@@ -133,33 +142,56 @@ def test_the_prior_knows_nothing_of_the_calibration_targets() -> None:
     assert not torch.equal(one.theta, fit(class_model(), x, tuned_otherwise, method="learned", **QUICK).theta)
 
 
-def test_progress_goes_through_its_phases_and_ends_at_one() -> None:
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("standard", ["prepare", "calibrate"]),
+        ("learned", ["prepare", "tune", "calibrate"]),
+        ("pac_bayes", ["prepare", "tune", "fit", "calibrate"]),
+        ("progressive", ["prepare", "compare", "tune", "calibrate"]),
+        ("auto", ["prepare", "compare", "tune", "calibrate"]),
+    ],
+)
+def test_progress_goes_through_its_phases_and_ends_at_one(method: str, expected: list[str]) -> None:
     seen: list[dict[str, Any]] = []
-    fit(toy_model(), *toy_data(1500, 0), progress=seen.append, **(QUICK | {"optimizer": {"steps": 60}}))
+    options = QUICK | {"optimizer": {"steps": 60}, "method": method}
+    fit(toy_model(), *toy_data(1500, 0), progress=seen.append, **options)
     phases = [entry["phase"] for entry in seen]
-    assert list(dict.fromkeys(phases)) == ["prepare", "tune", "fit", "calibrate"]
+    assert list(dict.fromkeys(phases)) == expected
     fractions = [entry["fraction"] for entry in seen]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-    spent = next(entry["metrics"] for entry in seen if entry["phase"] == "fit")
-    assert spent["kl"] <= spent["budget"] * 1.01
+    for spent in (entry["metrics"] for entry in seen if entry["phase"] == "fit"):
+        assert spent["kl"] <= spent["budget"] * 1.01
 
 
-def test_a_fit_that_is_asked_to_stop_stops() -> None:
+@pytest.mark.parametrize("method", ["auto", "standard", "learned", "pac_bayes", "progressive"])
+@pytest.mark.parametrize("questions", [0, 3])
+def test_a_fit_that_is_asked_to_stop_stops(method: str, questions: int) -> None:
+    """At once, or on the way."""
+    asked = 0
+
+    def should_stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > questions
+
+    if method == "standard" and questions:
+        pytest.skip("it is over before it has asked so often")
     with pytest.raises(StoppedError):
-        fit(toy_model(), *toy_data(600, 0), should_stop=lambda: True, **QUICK)
+        fit(toy_model(), *toy_data(600, 0), should_stop=should_stop, method=method, **QUICK)
 
 
-def test_a_diverging_posterior_step_falls_back_to_the_prior_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_diverging_posterior_step_is_an_error_that_says_what_may_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else is certified in the place of a posterior."""
+
     def explode(prior: Any, budgets: list[float], loss: Any, **options: Any) -> Result:
         return minimise(prior, budgets, lambda theta: loss(theta) * math.nan, **options)
 
     minimise = minimise_projected
     monkeypatch.setattr(candidates_module, "minimise_projected", explode)
-    predictor = fit(toy_model(), *toy_data(1500, 0), **QUICK)
-    assert predictor.certificate.coverage.bound == "vovk_2b"
-    assert any("diverged" in message for message in predictor.certificate.provenance.messages)
-    assert predictor.certificate.verify().valid
+    with pytest.raises(FitError, match=r"diverged after \d+ steps: a smaller optimizer\.rate or prior\.scale may help"):
+        fit(toy_model(), *toy_data(1500, 0), method="pac_bayes", **QUICK)
 
 
 def test_a_posterior_step_is_taken_where_it_pays_and_every_member_is_certified() -> None:
@@ -178,7 +210,8 @@ def test_a_posterior_step_is_taken_where_it_pays_and_every_member_is_certified()
 def test_the_statement_says_over_which_randomness() -> None:
     for settings, words in (
         ({"method": "learned"}, "over the drawing of the 300 calibration points"),
-        ({"guarantee": "posterior"}, "90 %"),
+        ({"method": "pac_bayes", "guarantee": "posterior"}, "90 %"),
+        ({"method": "progressive"}, "90 %"),
     ):
         certificate = fit(toy_model(), *toy_data(600, 0), **(QUICK | settings)).certificate
         assert words in certificate.statement
@@ -195,9 +228,9 @@ def test_objectives_have_names_of_their_own() -> None:
 
 
 def test_levels_without_nats_to_spend_are_not_paid_for() -> None:
-    union = fit(toy_model(), *toy_data(200, 0), **QUICK).certificate.coverage.union
-    assert math.fsum(union.weights) == pytest.approx(1.0)
-    assert not any("0.08" in choice for choice in union.choices)
+    union = fit(toy_model(), *toy_data(600, 0), method="pac_bayes", **QUICK).certificate.coverage.union
+    assert union.choices == [f"posterior step at alpha_hat = {level}" for level in ("0.02", "0.035")]
+    assert union.weights == [0.5, 0.5]
 
 
 def test_weights_may_be_parameters_of_a_module() -> None:
@@ -221,6 +254,6 @@ def test_the_backbone_runs_once_over_the_data(monkeypatch: pytest.MonkeyPatch) -
         return inner(self, x)
 
     monkeypatch.setattr(type(model.backbone), "features", counting)
-    fit(model, CX, CY, **QUICK)
+    fit(model, CX, CY, method="learned", **QUICK)
     again = len(CX) // 2
     assert rows <= len(CX) + 2 * (again + 16) + 16, "once to fit, and once more over D_N: as a reference and as served"

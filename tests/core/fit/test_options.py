@@ -21,7 +21,7 @@ WRONG = [
     ({"members": None}, "members", "members must be a whole number, not null."),
     ({"allow_missing_classes": "yes"}, "allow_missing_classes", "allow_missing_classes must be true or false"),
     ({"members": 1.5}, "members", "members must be a whole number, not 1.5."),
-    ({"method": "magic"}, "method", "method must be one of pac_bayes, learned, standard, not 'magic'."),
+    ({"method": "magic"}, "method", "method must be one of auto, standard, learned, pac_bayes, progressive"),
     ({"prior": {"split": 1.0}}, "prior.split", "prior.split must be less than 1, not 1.0."),
     ({"prior": {"scale": 1e7}}, "prior.scale", "prior.scale must be at most 1e+06, not 10000000.0."),
     ({"prior": 3}, "prior", "prior must be an object with named fields, not 3."),
@@ -43,7 +43,6 @@ WRONG = [
     ({"alpha_hat": 0.2}, "alpha_hat", "alpha_hat must not exceed alpha = 0.1, and 0.2 does."),
     ({"alpha": 0.1, "confidence_level": 0.9}, "confidence_level", "give either alpha or confidence_level."),
     ({"confidence_level": 1.5}, "confidence_level", "confidence_level must be less than 1, not 1.5."),
-    ({"bound": "vovk_2a"}, "bound", "bound vovk_2a is for a predictor without a posterior"),
     ({"device": "cuda:x"}, "device", "device must be auto, cpu, cuda, cuda:N or mps, not 'cuda:x'."),
 ]
 

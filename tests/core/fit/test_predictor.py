@@ -23,8 +23,8 @@ from tests.core.fit.problems import (
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(tmp_path: Path, toy: Predictor) -> None:
-    again = fit(toy_model(), *toy_data(600, 0), **QUICK)
-    other = fit(toy_model(), *toy_data(600, 0), seed=1, **QUICK)
+    again = fit(toy_model(), *toy_data(600, 0), method="learned", **QUICK)
+    other = fit(toy_model(), *toy_data(600, 0), method="learned", seed=1, **QUICK)
     toy.save(tmp_path / "one")
     again.save(tmp_path / "two")
     assert (tmp_path / "one/predictor.safetensors").read_bytes() == (
@@ -172,6 +172,6 @@ def test_a_model_with_a_backbone_survives_being_saved_in_float64(tmp_path: Path)
     head = {"kind": "mlp", "widths": [400, 3], "activation": "sigmoid"}
     model = Model.from_manifest(manifest | {"head": head}, weights)
     x = rng.normal(size=(200, 1, 28, 28))
-    predictor = fit(model, x, rng.integers(3, size=200), dtype="float64", **QUICK)
+    predictor = fit(model, x, rng.integers(3, size=200), method="learned", dtype="float64", **QUICK)
     predictor.save(tmp_path)
     assert load(tmp_path).predict_set(x[:5], member=0).to_json() == predictor.predict_set(x[:5], member=0).to_json()

@@ -5,6 +5,7 @@ import pytest
 
 from certiset.core.errors import OptionError
 from certiset.core.fit import Predictor, fit
+from certiset.core.fit.fitting import check
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.serving_choice import check_best_is_promised
 from tests.core.fit.problems import QUICK, STEPS_PAY, class_data, class_model, shifted_logits, shifted_logits_model
@@ -42,8 +43,8 @@ def test_all_draws_stay_paid_for(all_members: Predictor, best: Predictor) -> Non
 
 
 def test_a_single_member_is_its_own_best() -> None:
-    point = fit(class_model(), *class_data(600, 0), **QUICK, serve="best")
-    plain = fit(class_model(), *class_data(600, 0), **QUICK)
+    point = fit(class_model(), *class_data(600, 0), method="learned", **QUICK, serve="best")
+    plain = fit(class_model(), *class_data(600, 0), method="learned", **QUICK)
     assert point.certificate.members == plain.certificate.members
     assert point.certificate.statement == plain.certificate.statement
     assert point.certificate.verify().valid
@@ -59,10 +60,11 @@ def test_a_promise_for_the_mean_is_not_one_for_the_best(guarantee: str) -> None:
 
 def test_it_is_refused_before_any_work_is_done() -> None:
     with pytest.raises(OptionError, match="one alone may miss more") as refused:
-        FitOptions.read({"guarantee": "posterior", "serve": "best"})
+        check(class_model(), *class_data(600, 0), method="pac_bayes", guarantee="posterior", serve="best")
+    assert refused.value.field == "serve"
+    with pytest.raises(OptionError, match="guarantee pool is for the mean over all of them") as refused:
+        check(class_model(), *class_data(600, 0), method="progressive", serve="best")
     assert refused.value.field == "serve"
     with pytest.raises(OptionError):
         FitOptions.read({"serve": "worst"})
     assert FitOptions.read({"guarantee": "posterior"}).serve == "random"
-    # Without a posterior there is one member, which keeps the promise by itself whatever the guarantee is called.
-    assert FitOptions.read({"method": "learned", "guarantee": "posterior", "serve": "best"}).serve == "best"

@@ -46,7 +46,7 @@ def test_where_a_cap_cuts_the_sentence_says_so() -> None:
     x, y = wide_quantiles(600, 0, tail=0.2)
     certificate = fit(QUANTILES, x, y, score="cqr", method="learned", size_cap=8.0, **QUICK).certificate
     assert "where sizes above 8 count as 8" in (certificate.size_statement or "")
-    labels = fit(class_model(), *class_data(600, 0), **QUICK).certificate
+    labels = fit(class_model(), *class_data(600, 0), method="learned", **QUICK).certificate
     assert "labels" in (labels.size_statement or "")
     assert "count as" not in (labels.size_statement or "")
 
@@ -63,11 +63,11 @@ def test_no_mean_is_certified_that_only_the_cap_has_made_small(tail: float, cap:
 
 @pytest.fixture(scope="module")
 def labels() -> Certificate:
-    return fit(class_model(), *class_data(900, 0), **QUICK).certificate
+    return fit(class_model(), *class_data(900, 0), method="learned", **QUICK).certificate
 
 
 def test_few_sets_are_larger_than_the_certified_quantile() -> None:
-    predictor = fit(class_model(), *class_data(900, 0), **QUICK)
+    predictor = fit(class_model(), *class_data(900, 0), method="learned", **QUICK)
     quantile = predictor.certificate.efficiency.quantile
     assert quantile is not None
     x, _ = class_data(5000, 1)

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from certiset.core.data.arrays import CheckedData
+from certiset.core.fit.methods import METHODS
 from certiset.core.fit.options import FitOptions
-from certiset.core.fit.plan import Plan, make_plan
+from certiset.core.fit.plan import Plan
 from certiset.core.fit.splitting import Split, count_units, split
 
 ROWS = 400
@@ -20,7 +21,7 @@ def data(clusters: Any = None, times: Any = None) -> CheckedData:
 
 def plan_of(given: CheckedData, seed: int = 0, **options: Any) -> Plan:
     read = FitOptions.read({"seed": seed, "score": "residual", "method": "learned", **options})
-    return make_plan(read.resolved("regression"), *count_units(given))
+    return METHODS[read.method].plan(read.resolved("regression", "per_draw"), *count_units(given))
 
 
 def parts(given: CheckedData, **options: Any) -> Split:
