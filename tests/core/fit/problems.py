@@ -13,6 +13,7 @@ QUICK: dict[str, Any] = {"prior": {"steps": 60}, "optimizer": {"steps": 20}, "me
 """options that make a fit quick; its promises do not depend on them"""
 
 STEPS_PAY: dict[str, Any] = {
+    "method": "pac_bayes",
     "prior": {"train": "none", "scale": 1.0},
     "optimizer": {"steps": 300, "draws": 4},
     "members": 8,
