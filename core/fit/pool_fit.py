@@ -29,8 +29,19 @@ def block_sizes(n: int) -> tuple[int, ...]:
     return tuple(n // count + (place < n % count) for place in range(count))
 
 
-def tune_member(work: Workspace, family: Family, pull: float, revealed: int, start: Tensor | None = None) -> Tensor:
-    """(d,): tuned on the first rows, from the model as given or from an earlier member."""
+def tune_member(
+    work: Workspace,
+    family: Family,
+    pull: float,
+    revealed: int,
+    start: Tensor | None = None,
+    place: int = 0,
+    members: int = 1,
+) -> Tensor:
+    """(d,): tuned on the first rows, from the model as given or from an earlier member.
+
+    ``place`` is its number among so many ``members``, each of which has its part of the progress.
+    """
     rows, schedule = work.tuning(revealed), family.schedule
     assert rows is not None
     if start is not None:
@@ -43,7 +54,7 @@ def tune_member(work: Workspace, family: Family, pull: float, revealed: int, sta
         schedule,
         work.generator(1),
         start=None if start is None else start.unsqueeze(0),
-        progress=lambda step, steps, loss: work.report("tune", step, steps, loss=loss),
+        progress=lambda step, steps, loss: work.report("tune", place * steps + step, members * steps, loss=loss),
         should_stop=work.should_stop,
     )
     work.stop_if_asked()
@@ -60,7 +71,8 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
     tuned_on: list[int] = []
     for size, rank in zip(pool.sizes, pool.ranks, strict=True):
         before = plan.n_tune + sum(map(len, blocks))
-        thetas.append(tune_member(work, family, pull, before, thetas[-1] if thetas else None))
+        start = thetas[-1] if thetas else None
+        thetas.append(tune_member(work, family, pull, before, start, len(thetas), len(pool.sizes)))
         blocks.append(work.calibration(before, size))
         tuned_on.append(before)
         reference = make_reference(scorer, work.data, blocks[-1], work.dtype)
