@@ -103,7 +103,7 @@ def measure(client: Client, fit: Fit, certificate: Certificate) -> DemoResult:
         mean_size=float(served.size.mean()),
         certified_size=certificate.efficiency.upper_bound,
         measure=certificate.efficiency.measure,
-        members=len(certificate.members),
+        members=len(certificate.document["members"]),
         kl=certificate.coverage.kl,
         kl_budget=certificate.coverage.kl_budget,
         predictor_id=certificate.predictor_id,
