@@ -12,6 +12,8 @@ from certiset.core.fit.workspace import Workspace
 
 _MOST_ROWS = 2000
 """of cross-validation: more would tell little more"""
+_REPORTED_STEPS = 100
+"""of a phase whose parts take different times"""
 
 
 def compare(
@@ -40,7 +42,7 @@ def compare(
         tried = shares if family.learns_slowly else shares[-1:]
         for place, share in enumerate(tried):
             step = done + (1 - done) * (number + place / len(tried)) / len(families)
-            work.report("compare", step, 1)
+            work.report("compare", int(_REPORTED_STEPS * step), _REPORTED_STEPS)
             work.stop_if_asked()
             generator = work.generator(3)
             looks.append(cross_validate(family, rows, fold_of, share, options, generator, work.should_stop))

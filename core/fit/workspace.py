@@ -113,7 +113,7 @@ class Workspace:
             budget=report.budget[best],
         )
 
-    def report(self, phase: str, step: float, steps: float, **metrics: float) -> None:
+    def report(self, phase: str, step: int, steps: int, **metrics: float) -> None:
         if self.progress is None:
             return
         start, end = _PHASES[phase]

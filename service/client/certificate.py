@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import model_validator
 
-from certiset.core.certificate.content import Account, Caveat, Coverage, Efficiency
+from certiset.core.certificate.content import Account, Caveat, Coverage, Efficiency, Selection
 from certiset.core.resource_base import Resource
 
 
@@ -51,5 +51,7 @@ class Certificate(SignedDocument):
     """what is promised about the size, in one sentence"""
     account: Account | None = None
     """which attempt on its rows it was; None where that is not known"""
+    selection: Selection | None = None
+    """what the fit compared on revealed rows, and why it chose; None where it had no choice"""
     coverage: Coverage
     efficiency: Efficiency

@@ -1,7 +1,7 @@
 """What the demo prints: progress bars, sentences, a table."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TextIO
 from urllib.parse import quote
 
@@ -10,7 +10,7 @@ from certiset.service.client import Certificate, Prediction, Progress
 from certiset.service.demo.workflow import DemoResult, Fit
 from certiset.service.progress_bar import LiveLine, bar
 
-_COLUMNS = ("problem", "method", "promised coverage", "measured", "mean size", "certified size")
+_COLUMNS = ("problem", "method", "members", "promised coverage", "measured", "mean size", "certified size")
 
 
 class Console:
@@ -20,6 +20,11 @@ class Console:
 
     def say(self, text: str = "") -> None:
         print(text, file=self._stream, flush=True)
+
+    def methods(self, words: Mapping[str, str]) -> None:
+        for name, meaning in words.items():
+            self.say(f"  {name:<10} {meaning}")
+        self.say()
 
     def bar_of(self, fit: Fit) -> Callable[[Progress], None]:
         name = f"{fit.problem.name:<7} {fit.method:<10}"
@@ -37,8 +42,8 @@ class Console:
 
     def statement(self, fit: Fit, certificate: Certificate) -> None:
         self.say(f"{fit.problem.title}, {fit.method}: {certificate.statement}")
-        if fit.method == "pac_bayes" and certificate.coverage.kl == 0:
-            self.say("  (No posterior step was worth its KL: the tuned prior is served as it is.)")
+        if certificate.selection is not None:
+            self.say(f"  {certificate.selection.reason}")
 
     def asked(self, query: str, prediction: Prediction) -> None:
         self.say(f"GET /predict_set?predictor={prediction.predictor}&x={query}\n  {prediction.set.text}")
@@ -63,8 +68,15 @@ def _cells(result: DemoResult) -> tuple[str, ...]:
     return (
         result.problem,
         result.method,
+        _members(result),
         f"{100 * result.promised_coverage:g} % with confidence {100 * result.confidence:g} %",
         f"{100 * result.measured_coverage:.1f} ± {200 * result.standard_error:.1f} %",
         f"{result.mean_size:.3f} {result.measure}",
         certified,
     )
+
+
+def _members(result: DemoResult) -> str:
+    if result.kl == 0 or result.kl_budget is None:
+        return str(result.members)
+    return f"{result.members} (KL {result.kl:.1f} of {result.kl_budget:.1f} nats)"

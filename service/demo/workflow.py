@@ -12,7 +12,14 @@ from certiset.core.errors import CertisetError
 from certiset.service.client import Calibration, Certificate, Client, Predictions, Progress
 from certiset.service.demo.problem import DemoProblem
 
-METHODS = ("standard", "learned", "pac_bayes")
+METHODS = {
+    "standard": "the model as it is; all rows calibrate",
+    "learned": "tuned on half of the rows; the others calibrate",
+    "pac_bayes": "the paper's: members drawn from a posterior, which is fitted to the rows that certify",
+    "auto": "the default: some rows are looked at, and say which of these, or a pool that learns as it goes, to take",
+}
+"""by which each problem is calibrated, in a few words"""
+DEFAULT = "auto"
 _OUTCOMES = 200
 """test rows whose truth the demo reports to the server"""
 
@@ -39,6 +46,10 @@ class DemoResult:
     certified_size: float | None
     measure: str
     """labels or width"""
+    members: int
+    kl: float
+    """nats that a posterior spent; 0 without one"""
+    kl_budget: float | None
     predictor_id: str
     certificate_id: str
 
@@ -92,6 +103,9 @@ def measure(client: Client, fit: Fit, certificate: Certificate) -> DemoResult:
         mean_size=float(served.size.mean()),
         certified_size=certificate.efficiency.upper_bound,
         measure=certificate.efficiency.measure,
+        members=len(certificate.document["members"]),
+        kl=certificate.coverage.kl,
+        kl_budget=certificate.coverage.kl_budget,
         predictor_id=certificate.predictor_id,
         certificate_id=certificate.id,
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from certiset.service.figures.plot import BLUE, GREEN, ORANGE, Plot, extent
 
-_PHASES = {"tune": ("loss while the prior is tuned", BLUE), "fit": ("loss of the posterior", GREEN)}
+_PHASES = {"tune": ("loss while the model is tuned", BLUE), "fit": ("loss of the posterior", GREEN)}
 
 
 def loss_figure(reports: Sequence[dict[str, Any]]) -> str:

@@ -3,10 +3,12 @@ import { get, list, post, watch } from "/static/api.js";
 import { element, figure, idText, link, moment, number, numbers, refill, statusBadge, table } from "/static/dom.js";
 
 const PHASES = {
-  prepare: "reading the data", tune: "tuning the prior", fit: "spending the KL budget on a posterior",
-  calibrate: "drawing members and certifying them", done: "done",
+  prepare: "reading the data", compare: "comparing ways to adapt the model, on revealed rows", tune: "tuning the model",
+  fit: "spending the KL budget on a posterior", calibrate: "calibrating and certifying", done: "done",
 };
 const OPEN = ["queued", "running"];
+/** name, title, and by which methods there is one */
+const FIGURES = [["loss", "Loss"], ["kl", "KL spent and its budget", ["pac_bayes"]]];
 
 export function progressOf(fit) {
   const share = fit.progress ? fit.progress.fraction : 0;
@@ -32,14 +34,14 @@ export async function calibration(id, { signal, say }) {
     element("details", { class: "card" }, element("summary", {}, "Requested options"),
       element("pre", { class: "scroll", tabindex: "0" }, element("code", {}, JSON.stringify(fit.options, null, 2))),
       element("p", { class: "small" }, "Data ", idText(fit.dataset_id), ", model ", idText(fit.model_id))));
-  const [loss, kl] = await Promise.all(["loss", "kl"].map((name) => figure(`/calibrations/${id}/figures/${name}`)));
-  drawings.append(element("div", { class: "card" }, element("h2", {}, "Loss"), loss),
-    element("div", { class: "card" }, element("h2", {}, "KL spent and its budget"), kl));
+  const shown = FIGURES.filter(([, , methods]) => !methods || methods.includes(fit.options.method));
+  const drawn = await Promise.all(shown.map(([name]) => figure(`/calibrations/${id}/figures/${name}`)));
+  drawings.append(...shown.map(([, title], place) => element("div", { class: "card" }, element("h2", {}, title), drawn[place])));
 
   let drawing = null;
   const draw = () => {
     // One at a time; the last state is always drawn.
-    drawing ??= Promise.all([loss.refresh(), kl.refresh()]).catch(() => {}).finally(() => { drawing = null; });
+    drawing ??= Promise.all(drawn.map((one) => one.refresh())).catch(() => {}).finally(() => { drawing = null; });
     return drawing;
   };
 

@@ -52,6 +52,7 @@ export async function certificate(id, { say }) {
       element("div", { class: "card" }, element("h2", {}, "Members"), ranks),
       element("div", { class: "card" }, element("h2", {}, "Set sizes on the calibration data"), sizes),
       audit(id, text, checked, key, say)),
+    selectionCard(content.selection),
     element("div", { class: "card" }, choices(coverage), memberTable(members, efficiency)),
     element("div", { class: "two" },
       element("div", { class: "card" }, pairs("Coverage", coverage, ["union", "ranks", "rank_weights", "sizes"]),
@@ -116,7 +117,26 @@ function audit(id, text, checked, key, say) {
       table("Recomputed from the certificate's own numbers", [["Check"], ["Result"], ["Expected"], ["Found"]], rows)));
 }
 
+/** What the fit looked at before it chose; it calibrates nothing and costs no delta. */
+function selectionCard(selection) {
+  if (!selection) return null;
+  const { compared, revealed, reason, taken } = selection;
+  // A candidate that was looked at twice was taken as it was last seen.
+  const last = compared.map((one) => one.name).lastIndexOf(taken);
+  const rows = [["as given", "–", number(1), taken === "as given" ? "taken" : ""], ...compared.map((one, place) => [
+    one.name, number(one.rows), number(one.size, 4), place === last ? "taken" : ""])];
+  return element("div", { class: "card", id: "selection" }, element("h2", {}, "How it was chosen"),
+    element("p", {}, unbroken(reason)),
+    compared.length ? table(`Compared on ${number(revealed)} revealed rows, which calibrate nothing`,
+      [["Candidate"], ["Tuned on rows", true], ["Size, as given = 1", true], [""]], rows,
+      (place) => rows[place].at(-1) === "taken") : null,
+    compared.length ? element("p", { class: "small soft" }, "Each candidate made sets for rows that it was not tuned " +
+      "on. A pull holds parameters at those of the model as given: the larger, the more firmly.") : null);
+}
+
+/** Of one candidate there is nothing to say. */
 function choices(coverage) {
+  if (coverage.union.choices.length < 2) return null;
   const rows = coverage.union.choices.map((name, place) => [name, percent(coverage.union.weights[place]),
     place === coverage.union.taken ? "taken" : ""]);
   return table("Candidates, each with its share of delta", [["Candidate"], ["Share of delta", true], [""]], rows,

@@ -10,6 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 
 from certiset.core.errors import SettingsError, StoreError
+from certiset.core.fit.methods import METHODS
 from certiset.core.fit.options import FitOptions
 from certiset.core.settings import Settings
 from certiset.core.store import Database, Store
@@ -156,7 +157,7 @@ DEFAULTS: dict[str, Any] = {
     "alpha": 0.1,
     "delta": 0.05,
     "gamma": 0.05,
-    "method": "pac_bayes",
+    "method": "learned",
     "guarantee": "per_draw",
     "bound": "chernoff",
     "score": {"kind": "log_prob"},
@@ -164,7 +165,7 @@ DEFAULTS: dict[str, Any] = {
     "prior": {
         "split": 0.5,
         "train": "mean_variance",
-        "objective": "auto",
+        "objective": "proper",
         "scale": 0.01,
         "steps": None,
         "rate": None,
@@ -173,6 +174,7 @@ DEFAULTS: dict[str, Any] = {
     },
     "alpha_hat": [0.02, 0.035, 0.05, 0.065, 0.08],
     "members": 32,
+    "serve": "random",
     "family": 1,
     "clusters": None,
     "order": None,
@@ -190,10 +192,11 @@ DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "device": "auto",
     "dtype": "float32",
+    "size_bound": "grid_kl",
     "size_cap": None,
     "allow_missing_classes": False,
 }
-"""of version 0.1.0"""
+"""of version 0.1.0, as they are called today"""
 
 
 def test_options_of_unfinished_calibrations_are_completed_with_the_defaults_of_their_time(database_url: str) -> None:
@@ -236,6 +239,35 @@ def test_options_of_unfinished_calibrations_are_completed_with_the_defaults_of_t
     assert found["cal-failed"] == {**DEFAULTS, "alpha": 0.2, "alpha_hat": grid}
     assert found["cal-cancelled"] == {**DEFAULTS, "seed": 5}
     assert found["cal-done"] == {"confidence_level": 0.9}
+
+
+def test_methods_of_before_keep_what_they_did(database_url: str) -> None:
+    """Next to no pac_bayes fit served a posterior; one that was asked for by its guarantee is still fitted."""
+    asked: dict[str, dict[str, Any]] = {
+        "pac_bayes": {"method": "pac_bayes", "guarantee": "per_draw"},
+        "posterior": {"method": "pac_bayes", "guarantee": "posterior", "bound": "seeger"},
+        "learned": {"method": "learned", "guarantee": "posterior", "bound": "vovk_2a"},
+        "standard": {"method": "standard", "guarantee": "posterior", "prior": {"objective": "size"}},
+        "done": {"method": "pac_bayes", "guarantee": "per_draw", "prior": {"objective": "auto"}},
+    }
+    rows = {
+        f"cal-{name}": ("succeeded" if name == "done" else "queued", "classification", options)
+        for name, options in asked.items()
+    }
+    found = migrated(database_url, rows)
+    assert {id: (options["method"], options["guarantee"]) for id, options in found.items()} == {
+        "cal-pac_bayes": ("learned", "per_draw"),
+        "cal-posterior": ("pac_bayes", "posterior"),
+        "cal-learned": ("learned", "per_draw"),
+        "cal-standard": ("standard", "per_draw"),
+        "cal-done": ("pac_bayes", "per_draw"),
+    }
+    assert found["cal-posterior"]["prior"]["objective"] == "proper"
+    assert found["cal-standard"]["prior"]["objective"] == "size"
+    assert found["cal-done"] == asked["done"]
+    for id in found.keys() - {"cal-done"}:
+        options = FitOptions.read(found[id])
+        METHODS[options.method].check(options)
 
 
 def test_options_that_the_fit_refuses_do_not_stop_the_migration(database_url: str) -> None:

@@ -48,9 +48,16 @@ def test_it_tells_what_was_promised_and_what_was_measured(first: str) -> None:
         for method in METHODS:
             assert f"{title}, {method}: With probability at least 95 %" in first
     assert first.count("GET /predict_set?predictor=pred-") == 3
-    assert first.count("90 % with confidence 95 %") == 6
+    assert first.count("90 % with confidence 95 %") == 8
     assert "loss" in first
-    assert "KL" in first
+
+
+def test_it_explains_its_methods_and_shows_what_each_is_made_of(first: str) -> None:
+    for method, words in METHODS.items():
+        assert f"{method:<10} {words}" in first
+    # The paper's members are drawn from a posterior, and the default says why it chose.
+    assert len(re.findall(r"pac_bayes +\d+ \(KL [\d.]+ of [\d.]+ nats\)", first)) == 2
+    assert first.count("revealed") >= 2
 
 
 def test_it_names_the_dashboard_with_the_key(first: str, home: Path) -> None:
@@ -66,17 +73,18 @@ def test_a_second_demo_fits_nothing_and_its_numbers_are_the_servers(first: str, 
     beside = start("--home", str(home), "--port", str(port), "--json")
     output, told = beside.communicate(timeout=PATIENCE)
     assert beside.returncode == 0, told
-    assert told.count("already fitted") == 6
+    assert told.count("already fitted") == 8
     rows = json.loads(output)
     with Client(url, (home / "key").read_text().strip()) as client:
-        assert len(list(client.calibrations.list())) == 6
+        assert len(list(client.calibrations.list())) == 8
         assert len(list(client.datasets.list())) == 2
         assert len(list(client.models.list())) == 2
         problems = {problem.name: problem for problem in (toy(), digits())}
         for row in rows:
             assert_as_the_server_says(client, row, problems[row["problem"]])
             certified = f"at most {at_most(row['certified_size'])}"
-            shown = rf"{row['problem']} +{row['method']} +90 % with confidence 95 % .* {re.escape(certified)}"
+            begins = f"{row['problem']} +{row['method']} +{row['members']} "
+            shown = rf"{begins}.*90 % with confidence 95 % .* {re.escape(certified)}"
             assert re.search(shown, first), shown
     wait_until(lambda: len(children_of(demo.pid)) == 2, PATIENCE, "the first one's demo to be done")
     demo.send_signal(signal.SIGINT)
