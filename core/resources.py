@@ -51,7 +51,7 @@ class Dataset(Resource):
     """at most 1,000 of them, where columns have names; lists of datasets leave them out"""
 
 
-class Rows(Resource):
+class DatasetRows(Resource):
     """Some rows of a dataset."""
 
     start: int

@@ -108,6 +108,10 @@ class SizeQuantile:
     """of a pool: the rank, from above, of that size on the last block, each row's set by a member drawn for it"""
 
 
+EXACT = "exact"
+"""the bound of sizes that are all the same"""
+
+
 @dataclass(frozen=True)
 class Efficiency:
     measure: str
@@ -128,6 +132,11 @@ class Efficiency:
     """for grid_betting: sizes are counted in so many steps up to ``cap``, rounded up"""
     size_counts: list[list[int]] | None = None
     """of a pool: [level, rows] of the last block, by the mean size over the members, at the grid point taken"""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every interval of a member has the same width, so that nothing has to be bounded."""
+        return self.bound == EXACT
 
 
 @dataclass(frozen=True)

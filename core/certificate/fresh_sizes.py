@@ -14,13 +14,14 @@ from certiset.core.certificate.checks import Check, close, equal
 from certiset.core.certificate.content import FORMAT, Caveat, Names, digest_of
 from certiset.core.certificate.json_text import parse
 from certiset.core.certificate.rounding import at_most, promise, total_risk
+from certiset.core.certificate.size_statement import cut_clause
 from certiset.core.certificate.strict_json import read, written
 from certiset.core.certificate.verification import Verification, verified
 from certiset.core.errors import DamagedFileError
+from certiset.core.sets.measures import MEASURES
 
 KIND = "sizes"
 BOUND = "betting"
-_UNITS = {"labels": " labels", "width": "", "volume": ""}
 _ROUNDING = 1e-9
 _ASSUMPTIONS = [
     "The inputs were drawn independently, from the distribution that future inputs come from. After a drift the "
@@ -150,9 +151,6 @@ def is_size_statement(content: object) -> bool:
 
 def size_sentence(sizes: FreshSizes) -> str:
     """What is promised, in one sentence."""
-    cut = ""
-    if sizes.measure != "labels":
-        cut = f", where sizes above {at_most(sizes.cap)} count as {at_most(sizes.cap)}"
     if sizes.member is not None:
         who = f", all of them by member {sizes.member},"
     elif sizes.members > 1:
@@ -162,7 +160,7 @@ def size_sentence(sizes: FreshSizes) -> str:
     return (
         f"With probability at least {promise(sizes.gamma)} over the {sizes.rows:,} fresh inputs that it was measured "
         f"on, the mean size ({sizes.measure}) of future sets{who} is at most {at_most(sizes.upper_bound)}"
-        f"{_UNITS[sizes.measure]}{cut}."
+        f"{MEASURES[sizes.measure].unit}{cut_clause(sizes.measure, sizes.cap)}."
     )
 
 
@@ -201,7 +199,7 @@ def _checks(found: SizeStatement) -> list[Check]:
     checks = [
         equal("kind", KIND, found.kind),
         equal("id", found.digest_id, found.id),
-        Check("measure", sizes.measure in _UNITS, list(_UNITS), sizes.measure),
+        Check("measure", sizes.measure in MEASURES, list(MEASURES), sizes.measure),
         equal("bound", BOUND, sizes.bound),
         Check("risk", 0 < sizes.gamma < 1, "in (0, 1)", sizes.gamma),
         Check("cap", sizes.cap > 0, "positive", sizes.cap),
@@ -215,7 +213,7 @@ def _checks(found: SizeStatement) -> list[Check]:
     if not all(check.ok for check in checks):
         return checks
     counts = size_counts(sizes)
-    if sizes.measure == "labels":
+    if MEASURES[sizes.measure].is_count:
         checks.append(Check("steps", sizes.steps % int(sizes.cap) == 0, f"a multiple of {sizes.cap}", sizes.steps))
     if found.account is not None:
         account = found.account

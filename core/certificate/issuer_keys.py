@@ -59,7 +59,7 @@ class IssuerKeys:
         """The certificate of that id; one that was changed since it was signed is a `DamagedCertificateError`."""
         found = self.document(document, id)
         if not isinstance(found, Certificate):
-            raise NotFoundError(f"{id} is no certificate, but a statement about sizes.")
+            raise NotFoundError(f"{id} is not a certificate, but a statement about sizes.")
         return found
 
     def document(self, document: str, id: str) -> Certificate | SizeStatement:

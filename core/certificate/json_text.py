@@ -25,9 +25,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise DamagedFileError(f"the name {twice[:60]!r} stands twice in one object.")
+        raise DamagedFileError(f"the name {twice[:60]!r} appears twice in one object.")
     return found
 
 
 def _constant(name: str) -> NoReturn:
-    raise DamagedFileError(f"{name} is no number in JSON.")
+    raise DamagedFileError(f"{name} is not a number in JSON.")

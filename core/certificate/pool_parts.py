@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certiset.core.bounds import DomainError, progressive_ranks, progressive_tail
-from certiset.core.certificate.content import Coverage, Efficiency, Member, SizeQuantile, Union
+from certiset.core.certificate.content import EXACT, Coverage, Efficiency, Member, SizeQuantile, Union
 from certiset.core.certificate.guarantees.pool import PROGRESSIVE
 from certiset.core.certificate.pool_sizes import PoolSizes
 from certiset.core.certificate.sizes import GRID_BETTING, QUANTILE_SHARE, reason_against
@@ -93,7 +93,7 @@ class PoolPlan:
     ) -> Efficiency:
         """Of intervals that have one width for each member."""
         mean = float(np.average(widths, weights=self.weights))
-        return Efficiency("width", "exact", gamma, empirical, mean, cap, None, 0.0)
+        return Efficiency("width", EXACT, gamma, empirical, mean, cap, None, 0.0)
 
 
 def pool_efficiency(

@@ -18,7 +18,7 @@ def size_checks(certificate: CertificateContent) -> list[Check]:
             equal("mean size bound", None, efficiency.upper_bound),
             equal("member sizes", [None] * len(certificate.members), _of(certificate, "efficiency_bound")),
         ]
-    elif efficiency.bound == "exact":
+    elif efficiency.is_exact:
         checks += _exact(certificate, efficiency.upper_bound)
     else:
         checks += guarantee.mean_size_checks(certificate, efficiency.upper_bound)

@@ -3,14 +3,13 @@
 from certiset.core.certificate.checks import TOLERANCE
 from certiset.core.certificate.content import CertificateContent, Efficiency
 from certiset.core.certificate.rounding import at_most, promise, risk
-
-_UNITS = {"labels": " labels", "width": "", "volume": ""}
+from certiset.core.sets.measures import MEASURES
 
 
 def size_statement(certificate: CertificateContent) -> str | None:
     """What is promised about the size; None where nothing is."""
     efficiency = certificate.efficiency
-    if efficiency.bound == "exact" and efficiency.upper_bound is not None:
+    if efficiency.is_exact and efficiency.upper_bound is not None:
         return _exact(certificate, efficiency.upper_bound)
     said = [part for part in (_mean(efficiency), _quantile(efficiency)) if part is not None]
     return " ".join(said) or None
@@ -30,10 +29,7 @@ def _exact(certificate: CertificateContent, upper_bound: float) -> str:
 def _mean(efficiency: Efficiency) -> str | None:
     if efficiency.upper_bound is None or efficiency.cap is None:
         return None
-    unit = _UNITS[efficiency.measure]
-    cut = ""
-    if efficiency.measure != "labels":
-        cut = f", where sizes above {at_most(efficiency.cap)} count as {at_most(efficiency.cap)}"
+    unit, cut = MEASURES[efficiency.measure].unit, cut_clause(efficiency.measure, efficiency.cap)
     return (
         f"With probability at least {promise(efficiency.gamma)}, the mean size ({efficiency.measure}) of future sets "
         f"is at most {at_most(efficiency.upper_bound)}{unit}{cut}."
@@ -46,5 +42,10 @@ def _quantile(efficiency: Efficiency) -> str | None:
     quantile = efficiency.quantile
     return (
         f"With probability at least {promise(quantile.gamma)}, at most {risk(quantile.share)} of future sets are "
-        f"larger than {at_most(quantile.size)}{_UNITS[efficiency.measure]}."
+        f"larger than {at_most(quantile.size)}{MEASURES[efficiency.measure].unit}."
     )
+
+
+def cut_clause(measure: str, cap: float) -> str:
+    """What a mean leaves out of sizes that are cut, behind a bound on it; a number of labels is never cut."""
+    return "" if MEASURES[measure].is_count else f", where sizes above {at_most(cap)} count as {at_most(cap)}"

@@ -7,6 +7,7 @@ import numpy as np
 
 from certiset.core.bounds import EfficiencyBound, SizeCounts, per_draw_efficiency_bound, size_quantile_rank
 from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.sets.measures import MEASURES
 
 GRID_BETTING = "grid_betting"
 QUANTILE_SHARE = 0.1
@@ -58,7 +59,7 @@ def reason_against(measure: str, upper_bound: float, cap: float, measured: float
 
     A count of labels has a natural maximum, so that nothing is cut.
     """
-    if measure == "labels":
+    if MEASURES[measure].is_count:
         return None
     if upper_bound < measured:
         return (

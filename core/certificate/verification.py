@@ -16,7 +16,7 @@ from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
 from certiset.core.certificate.public_keys import key_id
 from certiset.core.certificate.signing import SignedDocument, signed_by
 from certiset.core.certificate.size_checks import size_checks
-from certiset.core.sets.base import MEASURES
+from certiset.core.sets.measures import MEASURES
 
 _ROWS = ("proved", "one_by_one")
 

@@ -32,7 +32,7 @@ class TextColumn:
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> "TextColumn":
-        """Of one entry a row; None and NaN are missing, all else is its text."""
+        """Of one entry per row; None and NaN are missing, all else is its text."""
         texts = [None if is_missing(cell) else str(cell) for cell in cells]
         values = sorted({text for text in texts if text is not None})
         places = {value: place for place, value in enumerate(values)}
@@ -41,7 +41,7 @@ class TextColumn:
 
 
 Column: TypeAlias = NDArray[Any] | TextColumn
-"""one entry a row: numbers, NaN where nothing is given, or text"""
+"""one entry per row: numbers, NaN where nothing is given, or text"""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def names_of(x: Any) -> list[str] | None:
 
 
 def as_column(given: Any) -> Column:
-    """One column of a data frame, or an array of one entry a row."""
+    """One column of a data frame, or an array of one entry per row."""
     values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
     if values.dtype.kind == "M":
         numbers = values.astype("datetime64[ns]").astype(np.float64)

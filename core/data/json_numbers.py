@@ -28,7 +28,7 @@ class SplitDocument(NamedTuple):
 
 
 def split_document(document: bytes, path: Sequence[str | int], folder: Path) -> SplitDocument:
-    """Parses the document in a process of its own, which gives back the numbers at a path as an array."""
+    """Parses the document in a process of its own, which returns the numbers at a path as an array."""
     with scratch_file(folder, [document]) as file:
         found = sandbox.call(
             f"{__name__}:{split_file.__name__}",
@@ -49,7 +49,7 @@ def split_file(file: str, path: list[str | int]) -> tuple[NDArray[Any], ...]:
     numbers = _taken(document, path)
     rest = json.dumps(document).encode()
     if len(rest) > _LONGEST_REST:
-        raise OptionError(f"Beside its numbers, the body may have at most {_LONGEST_REST:,} bytes.", field="body")
+        raise OptionError(f"Besides its numbers, the body may have at most {_LONGEST_REST:,} bytes.", field="body")
     head = np.frombuffer(rest, dtype=np.uint8)
     return (head,) if numbers is None else (head, as_numbers(".".join(map(str, path)), numbers))
 

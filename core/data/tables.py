@@ -45,7 +45,7 @@ class Columns:
         taken = set(targets)
         inputs = [place for place in range(len(names)) if place not in taken]
         if not inputs:
-            raise DataError("Beside the target there is no column left for x.", field="target")
+            raise DataError("Besides the target, there is no column left for x.", field="target")
         return cls(names, targets, inputs)
 
     def split(
@@ -61,4 +61,4 @@ class Columns:
 
 def check_numbers_left(columns: int) -> None:
     if not columns:
-        raise DataError("Beside the target there is no column of numbers left for x.", field="target")
+        raise DataError("Besides the target, there is no column of numbers left for x.", field="target")

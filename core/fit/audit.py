@@ -185,7 +185,7 @@ def _pool_sizes(
     found = measure_pool(scorer, theta, tau, blocks[-1], before, efficiency.cap, certificate.coverage.alpha)
     weights = [member.weight or 0.0 for member in members]
     checks = [_near("mean size", efficiency.empirical, found.mean(weights))]
-    if efficiency.cap is None or efficiency.bound == "exact":
+    if efficiency.cap is None or efficiency.is_exact:
         return checks
     efficiencies = np.minimum(found.at_grid / efficiency.cap, 1).mean(axis=0).tolist()
     return checks + _cap(certificate, scorer, tuning) + _efficiencies(certificate, efficiencies)

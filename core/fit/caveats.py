@@ -36,8 +36,8 @@ def label_caveats(outputs: NDArray[np.floating], y: NDArray[np.int64]) -> list[C
         found.append(
             Caveat(
                 "accuracy_near_chance",
-                f"As it was given, the model is right for {hits:.1%} of the rows, which guessing is for {guessed:.1%}. "
-                f"{_ORDER}",
+                f"As it was given, the model is right for {hits:.1%} of the rows; guessing would be right for "
+                f"{guessed:.1%}. {_ORDER}",
             )
         )
     never = [

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from certiset.core.bounds import EfficiencyBound
 from certiset.core.certificate import Coverage, Efficiency, Member, Union
-from certiset.core.certificate.content import Caveat, SizeQuantile
+from certiset.core.certificate.content import EXACT, Caveat, SizeQuantile
 from certiset.core.certificate.sizes import GRID_BETTING, QUANTILE_SHARE, SizeNumbers, reason_against
 from certiset.core.fit.candidates import Candidate
 from certiset.core.fit.fitted import Fitted
@@ -80,7 +80,7 @@ class Certified:
 
     def reason_against(self, measure: str) -> str | None:
         """Why the mean size should not be stated, although there is a bound."""
-        if self.upper_bound is None or self.cap is None or self.bound == "exact":
+        if self.upper_bound is None or self.cap is None or self.bound == EXACT:
             return None
         return reason_against(measure, self.upper_bound, self.cap, self.mean_size)
 
@@ -112,7 +112,7 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
     if scorer.score.has_one_size:
         widths = [max(size, 2 * tau) for size, tau in zip(calibrated.largest, calibrated.tau, strict=True)]
         mean = float(np.mean(widths))
-        return replace(found, bound="exact", member_bounds=widths, upper_bound=mean, size_ranks=[0] * len(widths))
+        return replace(found, bound=EXACT, member_bounds=widths, upper_bound=mean, size_ranks=[0] * len(widths))
     if parts.cap is None:
         return found
     if bound == GRID_BETTING:

@@ -30,6 +30,7 @@ from certiset.core.errors import DataError, OptionError
 from certiset.core.fit.precision import full_precision
 from certiset.core.fit.scorer import Scorer
 from certiset.core.sets import PredictionSets
+from certiset.core.sets.measures import MEASURES
 
 ROWS_AT_ONCE = 4096
 _NEAR_CAP = 0.9
@@ -79,7 +80,7 @@ def certify_size(
     measure, cap = _measure(predictor)
     chances = predictor.chances if member is None else np.eye(predictor.members)[member]
     cut, mean = _mean_sizes(predictor, inputs, chances, cap, between)
-    if measure != "labels":
+    if not MEASURES[measure].is_count:
         counts = SizeCounts.of_capped(cut, cap)
     elif np.count_nonzero(chances) > 1:
         counts = SizeCounts.of_mean_labels(cut, int(cap))
@@ -154,9 +155,9 @@ def _mean_sizes(
 def _measure(predictor: ServedMembers) -> tuple[str, float]:
     """In which sizes are measured, and above which they are cut: as the certificate has it, fixed before the inputs."""
     efficiency = predictor.certificate.efficiency
-    if efficiency.measure == "labels":
-        return "labels", float(predictor.scorer.model.outputs)
-    if efficiency.bound == "exact":
+    if MEASURES[efficiency.measure].is_count:
+        return efficiency.measure, float(predictor.scorer.model.outputs)
+    if efficiency.is_exact:
         raise DataError(
             "Every interval of a member has the same width, which the certificate states: no inputs are needed for it."
         )
@@ -170,7 +171,7 @@ def _measure(predictor: ServedMembers) -> tuple[str, float]:
 
 def _check_worth_stating(measure: str, upper_bound: float, cap: float, mean: float) -> None:
     """A count of labels has a natural maximum, so that nothing is cut."""
-    if measure == "labels":
+    if MEASURES[measure].is_count:
         return
     if upper_bound < mean:
         raise DataError(

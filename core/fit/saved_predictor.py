@@ -86,7 +86,7 @@ def file_checks(file: Path, description: Mapping[str, Any], certificate: Certifi
     stated = [member.tau for member in certificate.members]
     exponent = description["scoring"].get("exponent", 0)
     if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
-        raise DamagedFileError(f"{file} is damaged: the exponent of its unit is none.")
+        raise DamagedFileError(f"{file} is damaged: the exponent of its unit is invalid.")
     # Thresholds are stored in units of 2^exponent.
     found = np.ldexp(tau.astype(np.float64), exponent).tolist()
     compared = [

@@ -145,7 +145,7 @@ def scorer_of(model: Model, described: Any) -> Scorer:
     scale = ScaleNetwork(inputs) if inputs is not None else None
     exponent = described.get("exponent", 0)
     if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
-        raise DamagedFileError("the exponent of its unit is none.")
+        raise DamagedFileError("the exponent of its unit is invalid.")
     return Scorer(
         model, make_score(described["score"]), tunes_head=described["tunes_head"], scale=scale, exponent=exponent
     )

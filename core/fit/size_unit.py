@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from certiset.core.errors import DataError
 from certiset.core.fit.scorer import Scorer
+from certiset.core.sets.measures import MEASURES
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class SizeUnit:
 
     @classmethod
     def of(cls, scorer: Scorer) -> "SizeUnit":
-        dimensions = scorer.model.outputs if scorer.score.sets.measure == "volume" else 1
+        dimensions = scorer.model.outputs if MEASURES[scorer.score.sets.measure].is_power else 1
         return cls(scorer.exponent * dimensions)
 
     def multiply(self, sizes: list[float]) -> list[float]:

@@ -78,5 +78,5 @@ class _Connection(psycopg.Connection[Any]):
 
 
 def wait_without_limit(connection: Any) -> None:
-    """For what may take its time, such as a migration, until SQLAlchemy's ``connection`` is given back."""
+    """For what may take its time, such as a migration, until SQLAlchemy's ``connection`` is returned."""
     connection.connection.driver_connection.limit = None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from certiset.core.certificate.rounding import promise, risk
+from certiset.core.certificate.size_statement import cut_clause
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
 from certiset.service.cli.errors import written_to
 from certiset.service.cli.output import View, print_json
@@ -136,7 +137,7 @@ def _text(certificate: Certificate) -> str:
     if certificate.size_statement is not None:
         lines.append(f"            {certificate.size_statement}")
     elif size.upper_bound is not None:
-        cut = "" if size.measure == "labels" else f" (sizes above {size.cap:.4g} count as {size.cap:.4g})"
+        cut = "" if size.cap is None else cut_clause(size.measure, size.cap)
         lines.append(f"            at most {size.upper_bound:.4g}{cut}, except with probability {size.gamma:g}")
     weights = [member.weight for member in certificate.members if member.weight is not None]
     if weights:

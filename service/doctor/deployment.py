@@ -99,7 +99,7 @@ def _artifacts(settings: Settings) -> Finding:
         finally:
             removed = artifacts.discard(artifacts.file(name), _ANY_AGE)
     except DamagedFileError:
-        return Finding("artifacts", "failed", "The artifact store does not give back what was written to it.")
+        return Finding("artifacts", "failed", "The artifact store does not return what was written to it.")
     except CertisetError as error:
         return Finding("artifacts", "failed", f"{error} Make it writable, or correct CERTISET_ARTIFACTS_URL.")
     if not (same and removed):

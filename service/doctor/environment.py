@@ -18,4 +18,4 @@ def check_environment(environment: Mapping[str, str]) -> Iterator[Finding]:
     for name in unknown:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         meant = f": did you mean {near[0]}?" if near else "; remove it."
-        yield Finding("settings", "warning", f"{name} is no setting of certiset and has no effect{meant}")
+        yield Finding("settings", "warning", f"{name} is not a setting of certiset and has no effect{meant}")

@@ -1,12 +1,13 @@
 """The sets that a predictor gives: their sizes, and for one input the band over the data."""
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.certificate import Certificate
+from certiset.core.certificate.rounding import at_most
+from certiset.core.certificate.size_statement import cut_clause
 from certiset.core.sets import PredictionSets
 from certiset.core.sets.base import Reals
 from certiset.service.figures.plot import BLUE, GREEN, GREY, ORANGE, Plot, extent
@@ -26,7 +27,7 @@ def size_figure(sets: PredictionSets, certificate: Certificate) -> str:
         edges = np.linspace(*extent(finite.tolist(), include=[0.0]), _BINS + 1)
     shares = np.histogram(finite, edges)[0] / max(len(sizes), 1)
     certified = (
-        f" The mean is certified to be at most {rounded_up(upper):g}{_cut(certificate)}." if upper is not None else ""
+        f" The mean is certified to be at most {at_most(upper)}{_cut(certificate)}." if upper is not None else ""
     )
     boundless = f" {len(sizes) - finite.size} sets are unbounded." if finite.size < len(sizes) else ""
     plot = Plot(
@@ -40,7 +41,7 @@ def size_figure(sets: PredictionSets, certificate: Certificate) -> str:
     plot.bars(edges.tolist(), shares.tolist(), BLUE)
     plot.place(mean, f"mean {mean:.3g}", GREEN)
     if upper is not None:
-        plot.place(upper, f"certified {rounded_up(upper):g}", ORANGE)
+        plot.place(upper, f"certified {at_most(upper)}", ORANGE)
     return plot.svg()
 
 
@@ -66,16 +67,5 @@ def band_figure(grid: NDArray[Any], lower: Reals, upper: Reals, x: NDArray[Any],
 
 
 def _cut(certificate: Certificate) -> str:
-    """What a certified mean of widths or volumes leaves out; a number of labels is never cut."""
-    cap, bound = certificate.efficiency.cap, certificate.efficiency.bound
-    if cap is None or bound == "exact" or certificate.efficiency.measure == "labels":
-        return ""
-    return f", where sizes above {rounded_up(cap):g} count as {rounded_up(cap):g}"
-
-
-def rounded_up(value: float) -> float:
-    """A bound from above stays one: the fourth place is rounded up."""
-    if not 0 < value < math.inf:
-        return value
-    places = 10.0 ** (3 - math.floor(math.log10(value)))
-    return math.ceil(value * places) / places
+    efficiency = certificate.efficiency
+    return "" if efficiency.cap is None or efficiency.is_exact else cut_clause(efficiency.measure, efficiency.cap)

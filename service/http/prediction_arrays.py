@@ -45,7 +45,7 @@ def _names(cases: NDArray[Any]) -> list[str]:
         found = cases.tolist()
         return [name.decode() for name in found] if cases.dtype.kind == "S" else found
     except (ValueError, SystemError):
-        raise _error("holds what is no text: bytes must be UTF-8") from None
+        raise _error("holds something that is not text: bytes must be UTF-8") from None
 
 
 def _error(what: str) -> DataError:

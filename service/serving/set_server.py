@@ -151,7 +151,7 @@ class SetServer:
         if rows > 1 and rows * outputs > self.max_outputs:
             most = max(1, self.max_outputs // outputs)
             raise TooLargeError(
-                f"With {outputs:,} outputs a row, at most {most:,} rows are accepted at once.", field="x"
+                f"With {outputs:,} outputs per row, at most {most:,} rows are accepted at once.", field="x"
             )
 
     async def sets_to_show(self, cached: CachedPredictor, x: ArrayLike) -> PredictionSets:

@@ -11,7 +11,7 @@ import pytest
 from certiset.core.errors import OptionError, SettingsError
 from certiset.core.registry import Registry
 from certiset.core.sets import SET_KINDS, Intervals, PredictionSets
-from certiset.core.sets.base import MEASURES
+from certiset.core.sets.measures import MEASURES
 
 
 class Entry:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -81,14 +82,7 @@ def start_server(home: Path, **settings: Any) -> Server:
             ("operator", "default", ["operator"]),
         )
     }
-    options = {**QUICK, "prior": {"steps": 30}}
-    predictors = {
-        "classification": fit(class_model(), *class_data(600, 0), **options),
-        "regression": fit(toy_model(), *toy_data(600, 0), **options),
-        "pool": fit(shifted_logits_model(), *shifted_logits(3000, 8), **STEPS_PAY),
-        "doomed": fit(class_model(), *class_data(600, 1), **options),
-    }
-    predictors["mean"] = certified_in_the_mean(predictors["pool"])
+    predictors = _predictors()
     calibrations = {task: enter_predictor(store, predictor) for task, predictor in predictors.items()}
     store.close()
     port = free_port()
@@ -109,6 +103,19 @@ def start_server(home: Path, **settings: Any) -> Server:
 
     wait_until(up, 180, "the server")
     return server
+
+
+@lru_cache
+def _predictors() -> dict[str, Predictor]:
+    """By task; the same for every server of a test process."""
+    options = {**QUICK, "prior": {"steps": 30}}
+    made = {
+        "classification": fit(class_model(), *class_data(600, 0), **options),
+        "regression": fit(toy_model(), *toy_data(600, 0), **options),
+        "pool": fit(shifted_logits_model(), *shifted_logits(3000, 8), **STEPS_PAY),
+        "doomed": fit(class_model(), *class_data(600, 1), **options),
+    }
+    return made | {"mean": certified_in_the_mean(made["pool"])}
 
 
 def _environment(settings: dict[str, Any]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
 from certiset.core.certificate.content import CertificateContent, Member
 from certiset.core.certificate.format1.statement import ASSUMPTIONS, statement
 from certiset.core.certificate.guarantees import guarantee_of
-from certiset.core.sets.base import MEASURES
+from certiset.core.sets.measures import MEASURES
 
 _BOUNDS = ("chernoff", "per_draw", "seeger", "vovk_2a", "vovk_2b")
 

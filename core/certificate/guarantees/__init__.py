@@ -12,6 +12,7 @@ __all__ = [
     "guarantee_of",
     "point_guarantee",
     "posterior_guarantee",
+    "risks_of",
 ]
 
 GUARANTEES: Registry[Guarantee] = Registry("guarantee", __name__, Guarantee)
@@ -20,6 +21,11 @@ GUARANTEES: Registry[Guarantee] = Registry("guarantee", __name__, Guarantee)
 def guarantee_of(coverage: Coverage) -> Guarantee:
     """The guarantee that a certificate states."""
     return GUARANTEES[coverage.bound]
+
+
+def risks_of(name: str) -> int:
+    """How many times delta a promise of that name may fail with; the least for a name that stands for several."""
+    return max((one.risks for one in GUARANTEES.values() if one.name == name), default=Guarantee.risks)
 
 
 def point_guarantee(bound: str) -> Guarantee:

@@ -45,6 +45,8 @@ class Guarantee(ABC):
     """what users ask for: per_draw, pool or posterior"""
     unit: ClassVar[str]
     """of what a posterior spends"""
+    risks: ClassVar[int] = 1
+    """how many times delta the promise may fail with: more where what is served is promised by a further bound"""
     needs_posterior: ClassVar[bool] = True
     """whether it is about draws from a posterior, and not about one fixed predictor"""
     promises_each_member: ClassVar[bool] = False

@@ -28,6 +28,7 @@ from certiset.core.certificate.rounding import promise, risk
 class PosteriorMean(Guarantee):
     name: ClassVar[str] = "posterior"
     unit: ClassVar[str] = "KL in nats"
+    risks: ClassVar[int] = 2
 
     def __init__(self, bound: PosteriorBound) -> None:
         super().__init__(bound)

@@ -114,7 +114,7 @@ def _content(
 
 
 def _further(file: Path, taken: set[str], rows: int, limits: Limits) -> dict[str, Column]:
-    """Other arrays of one number or text a row; what else such a file may hold is left alone."""
+    """Other arrays of one number or text per row; what else such a file may hold is left alone."""
     found: dict[str, Column] = {}
     with zipfile.ZipFile(file) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
@@ -173,7 +173,7 @@ def _as_texts(array: NDArray[Any], name: str) -> list[str]:
         found: list[str] = array.tolist()
     except (ValueError, SystemError):
         # NumPy's letters may be no letters of Unicode.
-        raise DataError(f"The array {name} holds what is no text.") from None
+        raise DataError(f"The array {name} holds something that is not text.") from None
     return found
 
 

@@ -14,7 +14,7 @@ def broadcast(values: Sequence[Value]) -> Value:
     rank = max(value.rank for value in values)
     places = {_aligned(value.rows, rank - value.rank) for value in values if value.rows is not None}
     if len(places) > 1:
-        raise NotProvedError("pairs the rows with something else than the same rows")
+        raise NotProvedError("pairs the rows with something other than the same rows")
     rows = next(iter(places), None)
     shape = [_extent(values, axis, rank, rows) for axis in range(rank)]
     return Value(tuple(shape)) if rows is None else of_rows(shape, rows)

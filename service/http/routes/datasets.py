@@ -11,7 +11,7 @@ from certiset.core.data.stored_rows import read_columns, read_rows
 from certiset.core.jobs import add_dataset, deletion
 from certiset.core.jobs.datasets import described_columns
 from certiset.core.jobs.views import dataset_resource
-from certiset.core.resources import Dataset, Rows
+from certiset.core.resources import Dataset, DatasetRows
 from certiset.service.http.access.requirements import requires, upload_body
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, required_file, text_field
@@ -93,7 +93,7 @@ def get_dataset(id: PathId, service: TheService, caller: TheCaller) -> Any:
     return dataset_resource(record, described_columns(service.store, record))
 
 
-@router.get("/datasets/{id}/rows", response_model=Rows, responses=problems(404, 422))
+@router.get("/datasets/{id}/rows", response_model=DatasetRows, responses=problems(404, 422))
 @requires("read")
 def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 0, limit: RowLimit = 20) -> Any:
     """Some rows as they were read, to look at; wide rows come a few at a time."""
@@ -103,7 +103,7 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
     x, y = read_rows(read, start, limit, most_numbers=_MOST_NUMBERS)
     described = read_columns(read)
     flat = x.reshape(len(x), math.prod(x.shape[1:])).tolist()
-    return Rows(
+    return DatasetRows(
         start=start,
         rows=record.rows,
         # JSON has no NaN.

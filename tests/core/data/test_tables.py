@@ -124,8 +124,11 @@ def test_npz_and_json_arrays_have_further_columns_of_one_entry_a_row(tmp_path: P
         ({"column_names": [1, 2]}, "must hold one text for each column"),
         ({"column_names": [["a", "b"]]}, "must hold one text for each column"),
         ({"column_names": ["a", "b"], "x": np.zeros((3, 2, 1))}, "names 2 columns, and x has the shape"),
-        ({"column_names": np.array([97, 0x110000], dtype=np.uint32).view("U1")}, "no text"),
-        ({"patient": np.array([97, 98, 0x110000], dtype=np.uint32).view("U1")}, "patient holds what is no text"),
+        ({"column_names": np.array([97, 0x110000], dtype=np.uint32).view("U1")}, "not text"),
+        (
+            {"patient": np.array([97, 98, 0x110000], dtype=np.uint32).view("U1")},
+            "patient holds something that is not text",
+        ),
         ({"column_names": np.array(["a", "b"], dtype=object)}, "never unpickled"),
     ],
 )

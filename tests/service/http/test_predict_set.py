@@ -250,7 +250,7 @@ BAD_LETTERS = np.frombuffer(np.array([0x61, 0x110000, 0x62], dtype=np.uint32).to
         (np.array(["a", "b", None], dtype=object), "Python objects"),
         (np.array(["2020-01-01"] * 3, dtype="datetime64[D]"), "not datetime64"),
         (np.zeros(3, dtype=[("name", "U3")]), "whole numbers"),
-        (BAD_LETTERS, "no text"),
+        (BAD_LETTERS, "not text"),
     ],
 )
 def test_an_array_of_cases_that_is_none(server: Server, ada: httpx.Client, case: NDArray[Any], words: str) -> None:

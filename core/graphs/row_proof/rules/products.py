@@ -12,7 +12,7 @@ _CONTRACTED = "sums over rows"
 def matrix_product(a: Value, b: Value) -> Value:
     """As NumPy's matmul."""
     if a.rank == 0 or b.rank == 0:
-        raise NotProvedError("multiplies what is no matrix")
+        raise NotProvedError("multiplies something that is not a matrix")
     left = a if a.rank > 1 else like(a, (1, *a.shape), a.rows and a.rows.moved(1))
     right = b if b.rank > 1 else like(b, (*b.shape, 1), b.rows and b.rows.moved(0))
     for value, summed in ((left, left.rank - 1), (right, right.rank - 2)):
@@ -64,7 +64,7 @@ def gemm(call: Call) -> Value:
 
 def _turned(value: Value, transposed: int) -> Value:
     if value.rank != 2:
-        raise NotProvedError("multiplies what is no matrix")
+        raise NotProvedError("multiplies something that is not a matrix")
     return like(value, value.shape[::-1], value.rows and value.rows.moved(1 - value.rows.axis)) if transposed else value
 
 

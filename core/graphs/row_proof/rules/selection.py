@@ -100,7 +100,7 @@ def concat(call: Call) -> Value:
     parts = [call.data(number) for number in range(len(call))]
     first = parts[0]
     if any(part.rows != first.rows or part.rank != first.rank for part in parts):
-        raise NotProvedError("joins the rows with what are not the same rows")
+        raise NotProvedError("joins the rows with others than the same rows")
     off_the_rows(first, axis)
     sides = [part.shape[axis] for part in parts]
     shape = [_agreed([part.shape[number] for part in parts]) for number in range(first.rank)]
