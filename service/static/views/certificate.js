@@ -50,7 +50,7 @@ export async function certificate(id, { say }) {
       element("div", { class: "card" }, element("h2", {}, isPool(members) ? "Room below delta, and the chosen ranks"
         : "KL budget, and the chosen point"), budget),
       element("div", { class: "card" }, element("h2", {}, "Members"), ranks),
-      element("div", { class: "card" }, element("h2", {}, "Set sizes on the calibration data"), sizes),
+      element("div", { class: "card" }, element("h2", {}, "Set sizes on the uploaded rows"), sizes),
       audit(id, text, checked, key, say)),
     selectionCard(content.selection),
     element("div", { class: "card" }, choices(coverage), memberTable(members, efficiency)),
@@ -128,7 +128,7 @@ function selectionCard(selection) {
   return element("div", { class: "card", id: "selection" }, element("h2", {}, "How it was chosen"),
     element("p", {}, unbroken(reason)),
     compared.length ? table(`Compared on ${number(revealed)} revealed rows, which calibrate nothing`,
-      [["Candidate"], ["Tuned on rows", true], ["Size, as given = 1", true], [""]], rows,
+      [["Candidate"], ["Tuned on rows", true], ["Size (as given: 1)", true], [""]], rows,
       (place) => rows[place].at(-1) === "taken") : null,
     compared.length ? element("p", { class: "small soft" }, "Each candidate made sets for rows that it was not tuned " +
       "on. A pull holds parameters at those of the model as given: the larger, the more firmly.") : null);

@@ -61,7 +61,7 @@ export async function predictor(id, { say, again }) {
     }
   });
   const [title, name] = width === 1 && about.task === "regression" ? ["Band over the data", "band"]
-    : ["Set sizes on the calibration data", "sizes"];
+    : ["Set sizes on the uploaded rows", "sizes"];
   const drawing = element("div", { class: "card" }, element("h2", {}, title),
     await figureOrReason(`/predictors/${id}/figures/${name}`));
   return element("section", {},

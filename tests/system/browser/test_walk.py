@@ -16,11 +16,12 @@ from tests.system.browser.looking import check, keep, serious_findings
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Logits of eight classes, a file as a user would have it."""
+    """Logits of eight classes, a file as a user would have it; two classes are shifted, so that tuning pays."""
     random = np.random.default_rng(5)
     y = random.integers(8, size=1500)
     file = tmp_path_factory.mktemp("data") / "logits.npz"
-    np.savez(file, x=2.5 * np.eye(8)[y] + random.normal(size=(1500, 8)), y=y)
+    shift = np.array([3.0, 0, 0, -3.0, 0, 0, 0, 0])
+    np.savez(file, x=2.5 * np.eye(8)[y] + random.normal(size=(1500, 8)) + shift, y=y)
     return file
 
 
@@ -34,6 +35,8 @@ def start_calibration(page: Page, file: Path, name: str) -> None:
     second.get_by_label("Outputs").fill("8")
     third.get_by_label("Name").fill(name)
     third.get_by_label("Alpha", exact=True).fill("0.1")
+    methods = third.get_by_label("Method")
+    assert methods.input_value() == methods.locator("option").all_inner_texts()[0] == "auto"
     check(page, f"new-{name}")
     page.get_by_role("button", name="Start the calibration").click()
 
@@ -58,6 +61,10 @@ def test_from_upload_to_a_verified_set(page: Page, deployment: Deployment, data:
     expect(statement).to_contain_text("contain the truth for at least 90\u00a0% of future inputs")
     expect(page.get_by_text("numbers and signature hold")).to_be_visible()
     assert page.locator("figure svg").count() == 3
+    chosen = page.locator("#selection")
+    expect(chosen).to_contain_text("revealed")
+    assert chosen.locator("tbody tr").count() >= 5
+    expect(chosen.locator("tbody tr").filter(has_text="taken")).to_have_count(1)
     page.locator("#checks summary").click()
     expect(page.locator("#checks .badge.bad")).to_have_count(0)
     check(page, "certificate")
@@ -120,6 +127,7 @@ def test_what_is_wrong_is_said_at_its_field(page: Page, data: Path) -> None:
     # The rows are too few for this promise: that is said where the rows come from.
     expect(first.locator(".wrong").filter(has_text="too few")).to_be_visible()
     expect(first.get_by_label("File")).to_have_attribute("aria-invalid", "true")
+    third.get_by_label("Method").select_option("learned")
     third.get_by_text("More options").click()
     third.get_by_label("Prior.split").fill("0.995")
     third.get_by_label("Alpha", exact=True).fill("0.1")
