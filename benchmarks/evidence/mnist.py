@@ -75,7 +75,14 @@ def _paper(points: LearningProblem, cell: Cell) -> list[Measured]:
 def _objectives(points: LearningProblem, cell: Cell) -> list[Measured]:
     """What the prior is tuned for, in our fit."""
     return [
-        ours(points, cell["seed"], cell["split"], f"objective_{objective}", prior={"objective": objective})
+        ours(
+            points,
+            cell["seed"],
+            cell["split"],
+            f"objective_{objective}",
+            method="learned",
+            prior={"objective": objective},
+        )
         for objective in OBJECTIVES
     ]
 

@@ -29,5 +29,6 @@ def standard(problem: LearningProblem, seed: int) -> list[Measured]:
 
 
 def ours(problem: LearningProblem, seed: int, split: float, name: str = "ours", **options: Any) -> Measured:
-    """The default fit: per-draw certificates, prior tuned by a proper score and by size, steps where they pay."""
-    return fitted(name, problem, seed=seed, prior={"split": split, **options.pop("prior", {})}, **options)
+    """The default fit, which chooses its split itself; with a method's name, that method at the given split."""
+    fixed = {"split": split} if "method" in options else {}
+    return fitted(name, problem, seed=seed, prior={**fixed, **options.pop("prior", {})}, **options)

@@ -70,7 +70,7 @@ def _run(points: LearningProblem, tuning: int, seed: int, objective: str, level:
         "prior": {"steps": 150, "rate": 0.05, "train": "mean", "batch": 128},
         "optimizer": {"steps": 200, "draws": 4, "batch": 256},
     }
-    options = FitOptions.read(given).resolved("regression")
+    options = FitOptions.read(given).resolved("regression", "per_draw")
     data = check_data(points.model, points.x, points.y, allow_missing_classes=True)
     rows = on_device(points.model, data, torch.device("cpu"), torch.float32)
     scorer = make_scorer(points.model, options, options.chosen_score, tuned=True, features=1)
@@ -83,10 +83,10 @@ def _run(points: LearningProblem, tuning: int, seed: int, objective: str, level:
         prior = DiagonalGaussian(tuned.mean, spread)
     theta, k, kl = prior.mean.unsqueeze(0), int(vovk_2b(n, ALPHA, DELTA)), 0.0
     if level is not None:
-        steps = plan_steps(options, n, share=1.0)
+        steps = plan_steps(options, n)
         if not steps:
             return None
-        plan = Plan(options, scorer.score, tuning, n, [], steps, weights=[1.0])
+        plan = Plan(options, scorer.score, tuning, (n,), [], [1.0], steps)
         result = fit_posteriors(plan, scorer, kept, prior, generator, None, None)
         drawn = posterior_candidate(plan, 0, result.posterior[0], prior, generator)
         if drawn is None:

@@ -58,7 +58,7 @@ def work(cell: Cell, kept: Path) -> list[Measured]:
         *tuned.learned("2a"),
         *tuned.learned("2b"),
         *tuned.pac_bayes(),
-        ours(points, seed, split, "ours_posterior", guarantee="posterior"),
+        ours(points, seed, split, "ours_posterior", method="pac_bayes", guarantee="posterior"),
         ours(points, seed, split),
         ours(points, seed, split, "ours_both", tune="both"),
     ]

@@ -27,6 +27,7 @@ survives it: those first whose rank adds most to the mean level, w_k / m_k, and 
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,8 +127,14 @@ def _proportional(sizes: Ints, rank: int) -> Ints:
 def _tail(sizes: Ints, ranks: Ints, weights: Floats, alpha: float, accuracy: float) -> float:
     if sizes.size == 1:
         return float(np.exp(log_tail(sizes, ranks, np.full(1, alpha)))[0])
-    members = [WeightedBeta(int(m), int(r), float(w)) for m, r, w in zip(sizes, ranks, weights, strict=True)]
-    return tail_of_sum(members, alpha, accuracy)
+    members = tuple(WeightedBeta(int(m), int(r), float(w)) for m, r, w in zip(sizes, ranks, weights, strict=True))
+    return _kept_tail(members, alpha, accuracy)
+
+
+@lru_cache(maxsize=256)
+def _kept_tail(members: tuple[WeightedBeta, ...], alpha: float, accuracy: float) -> float:
+    """A plan, its certificate and whoever verifies it ask for the same few tails, which take milliseconds each."""
+    return tail_of_sum(list(members), alpha, accuracy)
 
 
 def _needed(sizes: Ints, weights: Floats, alpha: float, delta: float) -> int:

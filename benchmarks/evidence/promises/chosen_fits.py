@@ -9,10 +9,9 @@ from benchmarks.evidence.promises.fit_tallies import ALPHA, Account, fit_case, f
 from benchmarks.evidence.promises.tiny_problems import PROBLEMS, TinyProblem
 from certiset.core.fit.predictor import Predictor
 
-PROBLEMS_BY_WHAT_TUNING_DOES = ("pure noise", "classes", "growing noise", "optimal logits")
-_ROWS = 400
-"""of which auto reveals a tenth, and then half; two blocks of a hundred are left for a pool"""
-_TUNING = {"steps": 20, "rate": 0.05, "batch": 32}
+ROWS = {"pure noise": 400, "waves": 800, "optimal logits": 400, "growing noise": 400}
+"""of each problem: auto reveals a tenth of 400, and a fifth of 800, after which it often goes on to make a pool"""
+_TUNING = {"steps": 4, "rate": 0.2, "batch": 32}
 
 
 def simulate(*, runs: int, seed: int, problem: str, rows: int, delta: float, options: dict[str, Any]) -> list[Tally]:
@@ -52,15 +51,15 @@ FAMILY = Family(
     "chosen_fits",
     "coverage",
     "Whole fits: `auto` and `progressive`",
-    f"{_ROWS} rows, alpha = {ALPHA:g}, gamma = delta. What is tuned, how, whether to stop and whether a pool is made "
+    f"Alpha = {ALPHA:g}, gamma = delta. What is tuned, how, whether to stop and whether a pool is made "
     "is chosen on revealed rows, and nothing is taken from delta for it. Labels that are pure noise, where tuning can "
-    "only learn by heart; three classes and noise that grows with x, where it helps; logits that are already the best "
-    "possible. Promised is the mean over what is served, by its weights.",
+    "only learn by heart; labels that change in waves, and noise that grows with x, where it helps; logits that are "
+    "already the best possible. Promised is the mean over what is served, by its weights.",
     simulate,
     [
-        fit_case(f"{method}, {problem}", problem, _ROWS, delta, 1000, chosen_options(method))
+        fit_case(f"{method}, {problem}", problem, rows, delta, 1000, chosen_options(method))
         for method in ("auto", "progressive")
-        for problem in PROBLEMS_BY_WHAT_TUNING_DOES
+        for problem, rows in ROWS.items()
         for delta in (0.05, 0.2)
     ],
 )

@@ -116,23 +116,13 @@ def optimal_logits() -> TinyProblem:
 @cache
 def pure_noise() -> TinyProblem:
     """Labels that have nothing to do with the inputs, and features enough to learn some of them by heart."""
-    waves = np.arange(1, _WAVES + 1)
+    return _waves("noise", strength=0.0)
 
-    def see(z: Array) -> Array:
-        return np.concatenate([np.cos(z[:, None] * waves), np.sin(z[:, None] * waves)], axis=1)
 
-    def draw(rows: int, rng: np.random.Generator) -> Data:
-        return see(rng.uniform(0, 2 * np.pi, size=rows)), rng.integers(4, size=rows)
-
-    def inside(sets: Any) -> Array:
-        return np.asarray(sets.mask.mean(axis=1))
-
-    weights = {"head.0.weight": np.random.default_rng(0).normal(size=(4, 2 * _WAVES)) / 4, "head.0.bias": np.zeros(4)}
-    head = {"kind": "mlp", "widths": [2 * _WAVES, 4], "activation": "relu"}
-    manifest = {"name": "noise", "task": "classification", "classes": 4, "input_shape": [2 * _WAVES], "head": head}
-    inputs = see((np.arange(_INPUTS) + 0.5) / _INPUTS * 2 * np.pi)
-    model = Model.from_manifest(manifest, weights)
-    return TinyProblem(model, draw, inputs, np.full(_INPUTS, 1 / _INPUTS), inside)
+@cache
+def waves() -> TinyProblem:
+    """Labels that change with the input in waves, and a head that knows nothing of them: the more rows, the better."""
+    return _waves("waves", strength=3.0)
 
 
 PROBLEMS = {
@@ -142,6 +132,7 @@ PROBLEMS = {
     "logits": logits,
     "optimal logits": optimal_logits,
     "pure noise": pure_noise,
+    "waves": waves,
 }
 
 
@@ -152,6 +143,34 @@ def _regression(name: str) -> Model:
 def _logits(z: Array, count: int) -> Array:
     """Of unit Gaussians around the centres, given z."""
     return np.asarray(z[:, None] * _CENTRES[count] - _CENTRES[count] ** 2 / 2)
+
+
+def _waves(name: str, strength: float) -> TinyProblem:
+    """Inputs on a circle, which the model sees as waves; logits of the labels are ``strength`` times some of these."""
+    numbers, random = np.arange(1, _WAVES + 1), np.random.default_rng(0)
+    start, truth = random.normal(size=(2, 4, 2 * _WAVES))
+
+    def see(z: Array) -> Array:
+        return np.concatenate([np.cos(z[:, None] * numbers), np.sin(z[:, None] * numbers)], axis=1)
+
+    def chances(seen: Array) -> Array:
+        logits = strength * seen @ truth.T
+        return np.asarray(np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)))
+
+    def draw(rows: int, rng: np.random.Generator) -> Data:
+        x = see(rng.uniform(0, 2 * np.pi, size=rows))
+        return x, (rng.random((rows, 1)) > chances(x).cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+    inputs = see((np.arange(_INPUTS) + 0.5) / _INPUTS * 2 * np.pi)
+    law = chances(inputs)
+
+    def inside(sets: Any) -> Array:
+        return np.asarray((law * sets.mask).sum(axis=1))
+
+    head = {"kind": "mlp", "widths": [2 * _WAVES, 4], "activation": "relu"}
+    manifest = {"name": name, "task": "classification", "classes": 4, "input_shape": [2 * _WAVES], "head": head}
+    model = Model.from_manifest(manifest, {"head.0.weight": start / 4, "head.0.bias": np.zeros(4)})
+    return TinyProblem(model, draw, inputs, np.full(_INPUTS, 1 / _INPUTS), inside)
 
 
 def _labels(model: Model, count: int, see: Callable[[Array], Array]) -> TinyProblem:

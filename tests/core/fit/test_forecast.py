@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certiset.core.fit.families import Family
@@ -65,6 +65,7 @@ def test_a_later_look_is_carried_on_from_the_earlier_one() -> None:
     assert later.name == "head, pull 0.1"
 
 
+@settings(max_examples=25)
 @given(st.integers(40, 5000), st.floats(0.01, 0.5))
 def test_alone_the_model_as_given_is_taken_at_once(revealed: int, alpha: float) -> None:
     way = best_way([GIVEN], revealed, 5 * revealed + 500, 3 * revealed, alpha=alpha, delta=0.05)
@@ -74,13 +75,17 @@ def test_alone_the_model_as_given_is_taken_at_once(revealed: int, alpha: float) 
 
 def smallest_advantage(revealed: int, outputs: int) -> float:
     """By which a candidate must be better to be taken, in log size."""
-    for place in range(1, 1000):
-        height = -place / 1000
+
+    def is_taken(height: float) -> bool:
         trials = [GIVEN, tuned(height, height)]
         way = best_way(trials, revealed, 5 * revealed, None, alpha=0.1, delta=0.05, outputs=outputs)
-        if way.trial is not GIVEN:
-            return -height
-    return 1.0
+        return way.trial is not GIVEN
+
+    low, high = 0.0, 8.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_taken(-middle) else (middle, high)
+    return high
 
 
 @pytest.mark.parametrize("outputs", [1, 10, 100])
@@ -110,6 +115,7 @@ def test_fewer_rows_to_calibrate_cost_more_where_sizes_depend_on_the_level() -> 
     assert not best_way(steep, 200, 1000, 500, alpha=0.1, delta=0.05).goes_on
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(heights, heights), max_size=5), st.booleans())
 def test_the_way_with_the_smallest_expected_size_is_taken(curves: list[tuple[float, float]], open_: bool) -> None:
     trials = [GIVEN, *(tuned(*curve) for curve in curves)]

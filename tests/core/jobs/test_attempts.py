@@ -53,7 +53,6 @@ def test_attempts_on_shared_rows_are_counted_once_each_with_the_sum_of_their_ris
 def test_the_mean_over_a_posterior_risks_its_pool_as_well() -> None:
     assert risk_of({"delta": 0.05}) == 0.05
     assert risk_of({"delta": 0.05, "guarantee": "posterior", "family": 2}) == 0.05
-    assert risk_of({"delta": 0.05, "guarantee": "posterior", "method": "learned"}) == 0.05
 
 
 def test_attempts_that_begin_at_once_have_different_numbers(store: Store) -> None:

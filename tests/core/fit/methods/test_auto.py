@@ -1,5 +1,6 @@
 """The default: as given where nothing else is clearly better, tuned or a pool where revealed rows speak for it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ from certiset.core.bounds import TooFewPointsError, progressive_ranks, vovk_2b
 from certiset.core.certificate import Certificate
 from certiset.core.fit import Predictor, fit
 from certiset.core.fit.fitting import check
+from certiset.core.fit.forecast import Trial, Way
+from certiset.core.fit.methods import auto
 from tests.core.fit.problems import class_data, class_model, toy_data, toy_model, untrained, untrained_model
 
 QUICK: dict[str, Any] = {"prior": {"steps": 20}}
@@ -25,9 +28,16 @@ def tuned() -> Predictor:
     return fit(toy_model(), *toy_data(900, 0), **QUICK)
 
 
+def goes_on(trials: list[Trial], revealed: int, rows: int, revealed_later: int | None, **_: Any) -> Way:
+    """What revealed rows speak for where more of them would make a tuned model better."""
+    return Way(next(trial for trial in trials if trial.family is not None), revealed_later is not None, 0.0)
+
+
 @pytest.fixture(scope="module")
-def pool() -> Predictor:
-    return fit(untrained_model(), *untrained(1000, 0), **QUICK)
+def pool() -> Iterator[Predictor]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auto, "best_way", goes_on)
+        yield fit(untrained_model(), *untrained(1000, 0), **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -42,13 +52,13 @@ def test_below_400_rows_nothing_is_revealed_below_800_a_tenth_and_else_a_fifth(r
 @pytest.mark.parametrize(("rows", "prior"), [(399, {}), (600, {"train": "none"})], ids=["few rows", "nothing to tune"])
 def test_where_nothing_is_revealed_the_result_is_that_of_standard(task: str, rows: int, prior: dict[str, Any]) -> None:
     model, make = (class_model(), class_data) if task == "classification" else (toy_model(), toy_data)
-    auto = fit(model, *make(rows, 0), prior=prior)
+    by_default = fit(model, *make(rows, 0), prior=prior)
     standard = fit(model, *make(rows, 0), method="standard")
-    assert auto.stored.to_bytes() == standard.stored.to_bytes()
-    assert auto.certificate.members == standard.certificate.members
-    assert auto.certificate.efficiency == standard.certificate.efficiency
-    assert auto.certificate.coverage.k == standard.certificate.coverage.k == vovk_2b(rows, 0.1, 0.05)
-    selection = auto.certificate.selection
+    assert by_default.stored.to_bytes() == standard.stored.to_bytes()
+    assert by_default.certificate.members == standard.certificate.members
+    assert by_default.certificate.efficiency == standard.certificate.efficiency
+    assert by_default.certificate.coverage.k == standard.certificate.coverage.k == vovk_2b(rows, 0.1, 0.05)
+    selection = by_default.certificate.selection
     assert selection is not None
     assert (selection.revealed, selection.compared, selection.taken) == (0, [], "as given")
     assert f"{rows} rows" in selection.reason
@@ -112,8 +122,19 @@ def test_with_clusters_it_counts_clusters() -> None:
     assert predictor.certificate.verify().valid
 
 
+def test_a_head_that_knows_nothing_is_tuned() -> None:
+    found = fit(untrained_model(), *untrained(1000, 0), **QUICK).certificate
+    assert found.selection is not None
+    assert found.selection.taken.startswith("head, pull ")
+    standard = fit(untrained_model(), *untrained(1000, 0), method="standard").certificate
+    assert found.efficiency.empirical < 0.9 * standard.efficiency.empirical
+
+
 @pytest.mark.parametrize("options", [{"serve": "best"}, {"guarantee": "per_draw"}], ids=str)
-def test_one_member_is_served_where_each_must_keep_the_promise(options: dict[str, Any], pool: Predictor) -> None:
+def test_one_member_is_served_where_each_must_keep_the_promise(
+    options: dict[str, Any], pool: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto, "best_way", goes_on)
     predictor = fit(untrained_model(), *untrained(1000, 0), **QUICK, **options)
     coverage = predictor.certificate.coverage
     assert predictor.members == 1
@@ -136,10 +157,11 @@ def test_no_row_is_given_away_that_a_small_alpha_needs() -> None:
 @pytest.mark.parametrize(
     ("alpha", "n_tune"), [(0.004, 200), (0.006, 500)], ids=["half would be too few", "two blocks would be too few"]
 )
-def test_it_goes_no_further_than_the_promise_allows(alpha: float, n_tune: int) -> None:
+def test_it_goes_no_further_than_the_promise_allows(alpha: float, n_tune: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "best_way", goes_on)
     predictor = fit(untrained_model(), *untrained(1000, 0), alpha=alpha, **QUICK)
     assert predictor.members == 1
-    assert predictor.certificate.provenance.n_tune in {200, n_tune}
+    assert predictor.certificate.provenance.n_tune == n_tune
     assert predictor.certificate.coverage.bound == "vovk_2b"
     assert predictor.certificate.verify().valid
 
