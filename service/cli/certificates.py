@@ -139,10 +139,9 @@ def _text(certificate: Certificate) -> str:
     elif size.upper_bound is not None:
         cut = "" if size.cap is None else cut_clause(size.measure, size.cap)
         lines.append(f"            at most {size.upper_bound:.4g}{cut}, except with probability {size.gamma:g}")
-    weights = [member.weight for member in certificate.members if member.weight is not None]
-    if weights:
-        chances = ", ".join(f"{weight:.4g}" for weight in weights)
-        lines.append(f"members     {len(weights)}, served with chances of {chances}")
+    if coverage.sizes is not None:
+        chances = ", ".join(f"{weight:.4g}" for weight in coverage.rank_weights)
+        lines.append(f"members     {len(coverage.sizes)}, served with chances of {chances}")
     lines += [f"predictor   {certificate.predictor_id}", f"issued      {certificate.issued_at}"]
     return "\n".join(lines)
 

@@ -28,8 +28,9 @@ def simulate(
     """
     rng, broken = np.random.default_rng(seed), 0
     plan = PoolPlan.of(sizes, ALPHA, delta, weights)
-    more = dropped != "none"
-    rows, ranks = [*sizes, *sizes[-1:]] if more else sizes, [*plan.ranks, *plan.ranks[-1:]] if more else plan.ranks
+    rows, ranks = list(plan.sizes), list(plan.ranks)
+    if dropped != "none":
+        rows, ranks = [*rows, rows[-1]], [*ranks, ranks[-1]]
     for count in batches(runs, _BATCH):
         missed = _missed(rng, count, rows, ranks, ties)
         if dropped == "oldest":

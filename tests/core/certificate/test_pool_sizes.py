@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.evidence.promises import pool_mean_size, progressive_pool
+from benchmarks.evidence.promises.family import Case
 from benchmarks.evidence.promises.margin import within_margin
 from certiset.core.bounds import DomainError, SizeCounts, size_quantile_rank
 from certiset.core.certificate.pool_sizes import PoolSizes, drawn_members, pool_sizes, pool_upper_bound
@@ -86,7 +87,7 @@ def test_sizes_have_a_row_for_each_row_and_a_column_for_each_member(sizes: objec
 
 
 @pytest.mark.parametrize("case", progressive_pool.FAMILY.cases[:-1], ids=lambda case: f"{case.name} {case.settings}")
-def test_the_pool_keeps_its_promise(case: progressive_pool.Case) -> None:
+def test_the_pool_keeps_its_promise(case: Case) -> None:
     (tally,) = progressive_pool.simulate(runs=TRIALS, seed=11, **case.settings)
     assert within_margin(tally.broken, TRIALS, tally.level), tally
 

@@ -1,0 +1,25 @@
+"""What a monitor holds a served set to: its member's certified size, or that of the pool it was drawn from."""
+
+import pytest
+
+from certiset.core.fit import fit
+from certiset.core.jobs.watching import Watched
+from tests.core.fit.pools import hand_pool
+from tests.core.fit.problems import QUICK, class_data, class_model
+
+
+def test_members_of_a_pool_are_held_to_the_mean_over_the_pool() -> None:
+    """Each is one draw of what is served: no size is certified for it alone, nor any miscoverage."""
+    certificate = hand_pool(class_model(), *class_data(1000, 0), sizes=[200, 300]).certificate
+    watched = Watched.by(certificate)
+    bound = certificate.efficiency.upper_bound
+    assert bound is not None
+    assert watched.alpha == 0.1
+    assert watched.size(0, 2.0) == watched.size(1, 2.0) == pytest.approx((2 / 3, bound / 3))
+
+
+def test_other_members_are_held_to_their_own() -> None:
+    certificate = fit(class_model(), *class_data(600, 0), **QUICK).certificate
+    (member,) = certificate.members
+    assert member.efficiency_bound is not None
+    assert Watched.by(certificate).size(0, 1.0) == pytest.approx((1 / 3, member.efficiency_bound / 3))
