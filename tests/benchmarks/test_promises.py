@@ -101,6 +101,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "growing noise": {"method": "learned", "prior": {"steps": 10, "objective": "proper"}},
     "classes": {"method": "learned", "prior": {"steps": 10, "objective": "proper"}},
     "logits": {"method": "standard"},
+    "optimal logits": {"method": "standard"},
+    "pure noise": {"method": "learned", "prior": {"steps": 10}},
+    "waves": {"method": "learned", "prior": {"steps": 10, "rate": 0.2}},
 }
 
 

@@ -65,9 +65,15 @@ def test_every_option_is_written_down_so_that_a_later_default_changes_nothing(st
     assert record.options["alpha"] == 0.2
     assert record.options["alpha_hat"] == [0.04, 0.07, 0.1, 0.13, 0.16]
     assert record.options["score"] == {"kind": "log_prob"}
-    assert (record.options["prior"]["steps"], record.options["prior"]["split"]) == (30, 0.5)
+    assert record.options["prior"]["steps"] == 30
     assert FitOptions.read(record.options).to_json() == record.options
-    assert undecided(record.options) == {"size_cap", "device", "prior.objective", "clusters", "order"}
+    left_open = {"size_cap", "size_bound", "device", "clusters", "order"}
+    chosen = {"guarantee", "tune", "prior.split", "prior.rate", "prior.batch", "prior.dropout"}
+    assert undecided(record.options) == left_open | chosen, "which revealed rows choose"
+    named = CalibrationRequest.read({**inputs(store), "method": "learned"})
+    options = request_calibration(store, "ada", named, announcer=told).options
+    assert (options["prior"]["split"], options["guarantee"]) == (0.5, "per_draw")
+    assert undecided(options) == left_open
 
 
 def table(store: Store) -> dict[str, str]:
@@ -99,7 +105,7 @@ def test_columns_are_looked_for_before_anything_is_queued(store: Store, told: An
             request_calibration(store, "ada", CalibrationRequest.read({**given, **options}), announcer=told)
         assert caught.value.field == field
     few = {**given, "clusters": "patient", "alpha": 0.01}
-    with pytest.raises(TooFewPointsError, match="150 clusters leave n = 75"):
+    with pytest.raises(TooFewPointsError, match="150 clusters leave n = 150"):
         request_calibration(store, "ada", CalibrationRequest.read(few), announcer=told)
     assert told.ids == [record.id]
 
@@ -147,8 +153,8 @@ def test_data_in_a_store_elsewhere_are_checked_without_being_in_memory(
 def undecided(options: dict[str, Any], place: str = "") -> set[str]:
     """The options that a fit still has to decide by itself.
 
-    Of these, the cap of the size is taken from the data, the device is the worker's, and the objective "auto" is the
-    better of two; no clusters and no order mean that rows are independent.
+    Of these, the cap of the size is taken from the data, its bound is the tightest that fits on a certificate, and the
+    device is the worker's; no clusters and no order mean that rows are independent.
     """
     found = {place + name for name, value in options.items() if value in (None, "auto")}
     inner = ((name, value) for name, value in options.items() if isinstance(value, dict))
