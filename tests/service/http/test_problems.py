@@ -129,7 +129,6 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"alpha": 0.1, "confidence_level": 0.9}, "confidence_level"),
     ({"alpha_hat": [0.2, 3]}, "alpha_hat"),
     ({"alpha_hat": 0.2}, "alpha_hat"),
-    ({"bound": "vovk_2a"}, "bound"),
     ({"score": {"kind": "raps", "penalty": -1}}, "score.penalty"),
     ({"score": {"kind": "magic"}}, "score.kind"),
     ({"members": 1.5}, "members"),
