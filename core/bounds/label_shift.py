@@ -3,8 +3,8 @@ r"""Another mixture of classes: rows drawn so that their classes are as frequent
 **Statement.** Let the target law have known prevalences pi_y of the classes, and the same law of the inputs given the
 class as the calibration rows have (label shift). Let m be fixed by pi and the counts n_y alone. Draw m labels from pi,
 and for each take an unused row of that class, in an order drawn at random. If no class is asked for more often than it
-has rows, these m rows calibrate; otherwise there is **no certificate, and no second try** on the same rows. Then any
-certificate that is issued so is false with probability at most its delta, for future points from the target.
+has rows, these m rows calibrate; otherwise there is **no certificate, and no second try** on the same rows. Then the
+probability that a certificate is issued and false, for future points from the target, is at most its delta.
 
 *Proof.* Given their labels, the rows of class y are n_y independent draws from p(x | y), in any order that does not
 depend on them. Imagine as many more of them as are asked for: then the m rows are always there and are independent
@@ -63,7 +63,6 @@ def label_shift_rows(
     m = label_shift_draws(counts, pi, epsilon)
     cumulative = np.cumsum(pi)
     drawn = np.searchsorted(cumulative / cumulative[-1], generator.random(m), side="right")
-    order = generator.permutation(y.size)
     asked = np.bincount(drawn, minlength=pi.size)
     if np.any(asked > counts):
         scarce = int(np.argmax(asked - counts))
@@ -73,6 +72,7 @@ def label_shift_rows(
             field="labels",
         )
     rows = np.empty(m, dtype=np.int64)
+    order = generator.permutation(y.size)
     by_class = order[np.argsort(y[order], kind="stable")]
     ends = np.cumsum(counts)
     for label in np.flatnonzero(asked):
