@@ -18,6 +18,7 @@ _FACTS = {
     "stepped": "a posterior served in {:.0%} of the fits",
     "kl": "mean KL {:.2f}",
     "budget": "KL budget {:.2f}",
+    "effective": "{:.0f} rows kept on average",
     "bound": "promised {:.3f}",
     "equal": "equal {:.3f}",
     "near": "nearly equal {:.3f}",

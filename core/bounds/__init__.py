@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from certiset.core.bounds.bernoulli_kl import binary_kl, kl_inverse, kl_inverse_of_mean
     from certiset.core.bounds.beta import beta_log_density, beta_tail
     from certiset.core.bounds.confidence_sequence import miscoverage_interval
+    from certiset.core.bounds.covariate_shift import effective_number, thinning
     from certiset.core.bounds.coverage import PosteriorBound, RankBound, kl_budget, largest_rank, miscoverage_bound
     from certiset.core.bounds.efficiency import (
         EfficiencyBound,
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
         per_draw_efficiency_bound,
         size_quantile_rank,
     )
-    from certiset.core.bounds.errors import BoundsError, DomainError, TooFewPointsError
+    from certiset.core.bounds.errors import BoundsError, DomainError, ExhaustedClassError, TooFewPointsError
+    from certiset.core.bounds.groups import GroupShares, ShareRule, group_shares
+    from certiset.core.bounds.label_shift import label_shift_draws, label_shift_rows
     from certiset.core.bounds.mean_supermartingale import MeanSupermartingale
     from certiset.core.bounds.per_draw import per_draw_budget, per_draw_rank
     from certiset.core.bounds.pool import pool_miscoverage_bound
     from certiset.core.bounds.progressive import progressive_ranks, progressive_tail
     from certiset.core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
+    from certiset.core.bounds.simultaneous import simultaneous_levels, simultaneous_rank
     from certiset.core.bounds.supermartingale import Supermartingale
     from certiset.core.bounds.vovk2a import smallest_n_2a, vovk_2a
     from certiset.core.bounds.vovk2b import smallest_n_2b, vovk_2b
@@ -40,9 +44,12 @@ __all__ = [
     "BoundsError",
     "DomainError",
     "EfficiencyBound",
+    "ExhaustedClassError",
+    "GroupShares",
     "MeanSupermartingale",
     "PosteriorBound",
     "RankBound",
+    "ShareRule",
     "SizeCounts",
     "Supermartingale",
     "TooFewPointsError",
@@ -50,11 +57,15 @@ __all__ = [
     "beta_tail",
     "binary_kl",
     "calibration_rank",
+    "effective_number",
     "efficiency_bound",
     "grid_betting",
+    "group_shares",
     "kl_budget",
     "kl_inverse",
     "kl_inverse_of_mean",
+    "label_shift_draws",
+    "label_shift_rows",
     "largest_rank",
     "mean_upper_bound",
     "miscoverage_bound",
@@ -66,10 +77,13 @@ __all__ = [
     "pool_miscoverage_bound",
     "progressive_ranks",
     "progressive_tail",
+    "simultaneous_levels",
+    "simultaneous_rank",
     "size_quantile_rank",
     "smallest_n_2a",
     "smallest_n_2b",
     "smallest_n_for_level",
+    "thinning",
     "threshold",
     "threshold_index",
     "vovk_2a",
@@ -81,9 +95,12 @@ _HOMES = {
     "BoundsError": "errors",
     "DomainError": "errors",
     "EfficiencyBound": "efficiency",
+    "ExhaustedClassError": "errors",
+    "GroupShares": "groups",
     "PosteriorBound": "coverage",
     "RankBound": "coverage",
     "MeanSupermartingale": "mean_supermartingale",
+    "ShareRule": "groups",
     "SizeCounts": "efficiency",
     "Supermartingale": "supermartingale",
     "TooFewPointsError": "errors",
@@ -91,11 +108,15 @@ _HOMES = {
     "beta_tail": "beta",
     "binary_kl": "bernoulli_kl",
     "calibration_rank": "rank",
+    "effective_number": "covariate_shift",
     "efficiency_bound": "efficiency",
     "grid_betting": "efficiency",
+    "group_shares": "groups",
     "kl_budget": "coverage",
     "kl_inverse": "bernoulli_kl",
     "kl_inverse_of_mean": "bernoulli_kl",
+    "label_shift_draws": "label_shift",
+    "label_shift_rows": "label_shift",
     "largest_rank": "coverage",
     "mean_upper_bound": "efficiency",
     "miscoverage_bound": "coverage",
@@ -107,10 +128,13 @@ _HOMES = {
     "pool_miscoverage_bound": "pool",
     "progressive_ranks": "progressive",
     "progressive_tail": "progressive",
+    "simultaneous_levels": "simultaneous",
+    "simultaneous_rank": "simultaneous",
     "size_quantile_rank": "efficiency",
     "smallest_n_2a": "vovk2a",
     "smallest_n_2b": "vovk2b",
     "smallest_n_for_level": "rank",
+    "thinning": "covariate_shift",
     "threshold": "rank",
     "threshold_index": "rank",
     "vovk_2a": "vovk2a",

@@ -79,6 +79,13 @@ def calibration(n: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints]:
     return sizes, ranks
 
 
+def one_number(name: str, values: NDArray[Any]) -> float:
+    """The number itself, where an array will not do."""
+    if values.ndim != 0:
+        raise DomainError(f"{name} must be one number.", field=name)
+    return float(values)
+
+
 def together(**arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """Broadcasts the arrays against each other."""
     try:

@@ -34,3 +34,9 @@ class TooFewPointsError(BoundsError):
     def __init__(self, message: str, needed: int, *, field: str | None = None) -> None:
         super().__init__(message, field=field)
         self.needed = needed
+
+
+class ExhaustedClassError(BoundsError):
+    """A class was drawn more often than it has rows: there is no certificate from these rows, and no second try."""
+
+    code = "class_exhausted"

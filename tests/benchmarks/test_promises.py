@@ -11,6 +11,7 @@ import pytest
 from benchmarks.evidence.experiments import page
 from benchmarks.evidence.promises import FAMILIES, cells, work
 from benchmarks.evidence.promises.alarms import alarms, latest_alarms
+from benchmarks.evidence.promises.covariate_shift import SHIFTS
 from benchmarks.evidence.promises.family import CHAPTERS
 from benchmarks.evidence.promises.margin import CHANCE, most_broken, p_value, within_margin
 from benchmarks.evidence.promises.tiny_problems import PROBLEMS, TOLERANCE
@@ -118,3 +119,18 @@ def test_the_true_coverage_of_a_tiny_problem_is_that_of_many_test_points(name: s
     )
     mean, spread = float(problem.weights @ problem.sizes(predictor, 0)), float(np.std(sets.size))
     assert mean == pytest.approx(float(np.mean(sets.size)), abs=4 * spread / points**0.5 + 1e-3)
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+def test_what_a_threshold_misses_on_a_shifted_population_is_that_of_many_rows_from_it(name: str) -> None:
+    law, rng, rows = SHIFTS[name], np.random.default_rng(2), 200_000
+    x, u = 1 - rng.random(rows), rng.random(rows)
+    weights = law.weights(x)
+    if law.bound is None:
+        x, weights = x**10, np.ones(rows)  # drawn from the target itself, since weights without a bound are too uneven
+    else:
+        assert weights.max() <= law.bound
+    scores = law.score(x, u)
+    for tau in np.quantile(scores, [0.3, 0.8, 0.95]):
+        found = float(weights @ (scores > tau) / weights.sum())
+        assert law.missed(float(tau)) == pytest.approx(found, abs=4 * (0.25 * 5 / rows) ** 0.5)

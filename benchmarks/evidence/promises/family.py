@@ -6,6 +6,8 @@ from typing import Any
 
 CHAPTERS = {
     "coverage": "Coverage",
+    "groups": "Groups and classes",
+    "population": "Another population",
     "rows": "Rows that belong together",
     "attempts": "The best of several attempts",
     "sizes": "Sizes",
