@@ -155,7 +155,7 @@ class Baseline:
             return []
         steps = [Step(level, ranks[level], budgets[level], budgets[level], [ranks[level]], [1.0]) for level in levels]
         weights = [1 / len(LEVELS)] * len(steps)
-        plan = Plan(self.options, self.scorer.score, len(self.tuning or ()), self.n, [], steps, weights)
+        plan = Plan(self.options, self.scorer.score, len(self.tuning or ()), (self.n,), [], weights, steps)
         posteriors = fit_posteriors(plan, self.scorer, self.calibration, self.prior, self.generator, None, None)
         cap = size_cap(self.scorer, self.tuning if self.tuning is not None else self.calibration, None)
         best: tuple[float, float | None, int] | None = None

@@ -83,10 +83,10 @@ def _run(points: LearningProblem, tuning: int, seed: int, objective: str, level:
         prior = DiagonalGaussian(tuned.mean, spread)
     theta, k, kl = prior.mean.unsqueeze(0), int(vovk_2b(n, ALPHA, DELTA)), 0.0
     if level is not None:
-        steps = plan_steps(options, n, share=1.0)
+        steps = plan_steps(options, n)
         if not steps:
             return None
-        plan = Plan(options, scorer.score, tuning, n, [], steps, weights=[1.0])
+        plan = Plan(options, scorer.score, tuning, (n,), [], [1.0], steps)
         result = fit_posteriors(plan, scorer, kept, prior, generator, None, None)
         drawn = posterior_candidate(plan, 0, result.posterior[0], prior, generator)
         if drawn is None:
