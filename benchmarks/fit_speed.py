@@ -23,7 +23,7 @@ _SPLIT = 0.5
 
 
 def of_ours(problem: LearningProblem) -> dict[str, Any]:
-    return _figures(ours(problem, 0, _SPLIT))
+    return _figures(ours(problem, 0))
 
 
 def of_paper(problem: LearningProblem, share: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.evidence.experiments import Order, reproduce
-from benchmarks.evidence.tabular import TabularDataError
+from benchmarks.evidence.tables import TabularDataError
 from benchmarks.reference_data import ReferenceMissingError
 from certiset.service.cli.errors import BAD_INPUT, INTERRUPTED
 from certiset.service.cli.reproduce import EXPERIMENTS, add_arguments

@@ -13,12 +13,13 @@ COLOURS = {
     "standard_2b": (GREY, ""),
     "learned_2a": (ORANGE, "4 3"),
     "learned_2b": (ORANGE, ""),
+    "learned_proper": (GREEN, ""),
     "paper": (RED, ""),
-    "ours_posterior": (PURPLE, "4 3"),
-    "ours": (BLUE, ""),
     "chernoff": (RED, "4 3"),
+    "drawn": (PURPLE, ""),
+    "ours": (BLUE, ""),
     "learned_2b_both": (BROWN, ""),
-    "ours_both": (GREEN, ""),
+    "learned_proper_both": (GREEN, "4 3"),
 }
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED, BROWN, GREY)
 _GROUND = "#ffffff"

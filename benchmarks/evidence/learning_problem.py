@@ -21,6 +21,8 @@ class LearningProblem:
     y: NDArray[Any]
     test_x: NDArray[Any]
     test_y: NDArray[Any]
+    fresh: NDArray[Any] | None = None
+    """inputs without truths, on which sizes are certified"""
 
     @property
     def regression(self) -> bool:

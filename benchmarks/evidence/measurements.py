@@ -1,5 +1,6 @@
 """What is measured of a method on the test points."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.evidence.learning_problem import LearningProblem
+from certiset.core.certificate.content import Selection
 from certiset.core.data.arrays import check_data
+from certiset.core.errors import DataError
 from certiset.core.fit.predictor import Predictor
 from certiset.core.fit.rows import Rows, on_device
 from certiset.core.fit.scorer import Scorer
@@ -30,9 +33,14 @@ class Measured:
     level: float
     """k / (n + 1), the empirical miscoverage of the (first) member"""
     members: int
+    """pairs (theta, tau), no two of them the same"""
     kl: float
     choice: str
     cpu_seconds: float
+    kl_budget: float | None = None
+    """that the posterior was kept within, of members that are drawn"""
+    fresh_size: float | None = None
+    """the mean size as certified on fresh inputs without truths"""
 
 
 def test_rows(problem: LearningProblem) -> Rows:
@@ -41,22 +49,52 @@ def test_rows(problem: LearningProblem) -> Rows:
 
 
 def of_predictor(method: str, problem: LearningProblem, predictor: Predictor, cpu_seconds: float) -> Measured:
-    """As the service would answer: each test point by one member, drawn at random (by a seed)."""
-    sets = predictor.predict_set(problem.test_x, generator=np.random.default_rng(0))
+    """The mean over the members by their chance to answer, which is what the service gives on average."""
     certificate = predictor.certificate
-    coverage = certificate.coverage
+    coverage, selection, first = certificate.coverage, certificate.selection, certificate.members[0]
+    sizes, covered, radii = np.zeros(len(problem.test_x)), np.zeros(len(problem.test_x)), 0.0
+    truths = problem.test_y.reshape(len(problem.test_y))
+    for member, chance in enumerate(predictor.chances.tolist()):
+        sets = predictor.predict_set(problem.test_x, member=member)
+        size = np.asarray(sets.size, dtype=np.float64)
+        sizes += chance * size
+        covered += chance * np.asarray(sets.contains(truths), dtype=np.float64)
+        radii += chance * _log_radius(size)
+    pairs = {(theta.tobytes(), tau) for theta, tau in zip(predictor.theta.numpy(), predictor.tau.tolist(), strict=True)}
+    choice = coverage.union.choices[coverage.union.taken] if selection is None else _chosen(selection, predictor)
     return _measured(
         method,
         problem,
-        np.asarray(sets.size, dtype=np.float64),
-        np.asarray(sets.contains(problem.test_y.reshape(len(problem.test_y))), dtype=np.float64),
+        sizes,
+        covered,
+        log_radius=radii if problem.regression else None,
         certified_size=certificate.efficiency.upper_bound,
-        level=certificate.members[0].k / (coverage.n + 1),
-        members=predictor.members,
+        level=first.k / ((first.n or coverage.n) + 1),
+        members=len(pairs),
         kl=coverage.kl,
-        choice=coverage.union.choices[coverage.union.taken],
+        choice=choice,
         cpu_seconds=cpu_seconds,
+        kl_budget=coverage.kl_budget,
+        fresh_size=_certified_on_fresh(problem, predictor) if selection is not None else None,
     )
+
+
+def _chosen(selection: Selection, predictor: Predictor) -> str:
+    told = selection.taken.partition(",")[0]
+    return told if predictor.members == 1 else f"{told}, a pool of {predictor.members}"
+
+
+def _certified_on_fresh(problem: LearningProblem, predictor: Predictor) -> float | None:
+    """None where there are no fresh inputs, where all sets of a member have one size, or where no bound is worth it."""
+    if problem.fresh is None:
+        return None
+    with suppress(DataError):
+        return predictor.certify_size(problem.fresh).sizes.upper_bound
+    return None
+
+
+def _log_radius(sizes: NDArray[np.float64]) -> float:
+    return float(np.log(np.maximum(sizes / 2, 1e-30)).mean())
 
 
 @torch.no_grad()
@@ -71,7 +109,7 @@ def of_pairs(
         sizes.append(scorer.score.size(prediction, level)[0].double())
         covered.append((scorer.score.of_target(prediction, rows.y)[0] <= level).double())
     size, hit = torch.stack(sizes), torch.stack(covered).mean(dim=0)
-    radius = float((0.5 * size).clamp(min=1e-30).log().mean()) if problem.regression else None
+    radius = _log_radius(size.numpy()) if problem.regression else None
     return _measured(method, problem, size.mean(dim=0).numpy(), hit.numpy(), log_radius=radius, **details)
 
 
@@ -81,11 +119,9 @@ def _measured(
     sizes: NDArray[np.float64],
     covered: NDArray[np.float64],
     *,
-    log_radius: float | None = None,
+    log_radius: float | None,
     **details: Any,
 ) -> Measured:
-    if problem.regression and log_radius is None:
-        log_radius = float(np.log(np.maximum(sizes / 2, 1e-30)).mean())
     groups = problem.groups()
     return Measured(
         method=method,

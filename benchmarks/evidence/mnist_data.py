@@ -22,6 +22,8 @@ from certiset.core.models.backbones.lenet5 import lenet5
 from certiset.service.demo.mnist import read_mnist
 
 TRAINING_IMAGES = 7000
+UNLABELLED_IMAGES = 10_000
+"""other training images, corrupted alike, on which sizes are certified without labels"""
 ROTATION, NOISE = 30.0, 1.3
 """degrees either way; standard deviation, after normalisation"""
 MEAN, DEVIATION = 0.1307, 0.3081
@@ -51,23 +53,28 @@ def kept_file(kept: Path, epochs: int, seed: int = 0) -> Path:
     return kept / f"corrupted-mnist-{epochs}-epochs-{seed}.npz"
 
 
-def make(images: Path, epochs: int, seed: int) -> Arrays:
-    train_x, train_y = read_mnist(images, "train")
-    test_x, test_y = read_mnist(images, "test")
+def make(folder: Path, epochs: int, seed: int) -> Arrays:
+    train_x, train_y = read_mnist(folder, "train")
+    test_x, test_y = read_mnist(folder, "test")
     generator = torch.Generator().manual_seed(seed)
-    chosen = torch.randperm(len(train_x), generator=generator)[:TRAINING_IMAGES].numpy()
+    order = torch.randperm(len(train_x), generator=generator).numpy()
+    chosen, others = order[:TRAINING_IMAGES], order[TRAINING_IMAGES : TRAINING_IMAGES + UNLABELLED_IMAGES]
     backbone, head = train_lenet(_normalised(train_x[chosen]), torch.from_numpy(train_y[chosen]), epochs, seed)
     shown = corrupt(_normalised(test_x), generator)
+    unlabelled = corrupt(_normalised(train_x[others]), generator)
     with torch.no_grad():
-        features = torch.cat([backbone(part) for part in torch.split(shown, 1000)])
-        clean = torch.cat([backbone(part) for part in torch.split(_normalised(test_x), 1000)])
+        features, fresh, clean = (
+            torch.cat([backbone(part) for part in torch.split(images, 1000)])
+            for images in (shown, unlabelled, _normalised(test_x))
+        )
         answers = [head(clean), head(features)]
         right = [float((answer.argmax(1) == torch.from_numpy(test_y)).double().mean()) for answer in answers]
         logs = answers[1].log_softmax(dim=1)
         entropy = float(-(logs.exp() * logs).sum(dim=1).mean())
     weights = {f"head.{place}.{name}": value for place, layer in enumerate(head[::2]) for name, value in _named(layer)}
     base = {"clean_accuracy": right[0], "corrupted_accuracy": right[1], "corrupted_entropy": entropy}
-    return {"features": features.numpy(), "y": test_y, **weights} | {k: np.array(v) for k, v in base.items()}
+    kept = {"features": features.numpy(), "y": test_y, "unlabelled": fresh.numpy()}
+    return kept | weights | {name: np.array(value) for name, value in base.items()}
 
 
 def base_figures(file: Path) -> dict[str, float]:
@@ -106,13 +113,13 @@ def train_lenet(x: Tensor, y: Tensor, epochs: int, seed: int) -> tuple[nn.Module
 def problem(file: Path, rows: int, seed: int) -> LearningProblem:
     """``rows`` random points to calibrate on; the last half of that order is for measuring, whatever ``rows`` is."""
     with np.load(file, allow_pickle=False) as data:
-        x, y, model = data["features"], data["y"], head_model(data)
+        x, y, fresh, model = data["features"], data["y"], data["unlabelled"], head_model(data)
     order = np.random.default_rng(seed).permutation(len(y))
     half = len(y) // 2
     if rows > half:
         raise ValueError(f"at most {half} of the {len(y)} points may calibrate.")
     fitted, tested = order[:rows], order[half:]
-    return LearningProblem(f"MNIST N = {rows}", model, x[fitted], y[fitted], x[tested], y[tested])
+    return LearningProblem(f"MNIST N = {rows}", model, x[fitted], y[fitted], x[tested], y[tested], fresh)
 
 
 def head_model(data: Mapping[str, NDArray[Any]]) -> Model:

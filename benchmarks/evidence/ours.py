@@ -1,4 +1,4 @@
-"""Our fit, and the standard method, as a user would run them."""
+"""Our methods as a user would run them, every option that is not named here at its default."""
 
 import time
 from contextlib import suppress
@@ -28,7 +28,20 @@ def standard(problem: LearningProblem, seed: int) -> list[Measured]:
     return found
 
 
-def ours(problem: LearningProblem, seed: int, split: float, name: str = "ours", **options: Any) -> Measured:
-    """The default fit, which chooses its split itself; with a method's name, that method at the given split."""
-    fixed = {"split": split} if "method" in options else {}
-    return fitted(name, problem, seed=seed, prior={**fixed, **options.pop("prior", {})}, **options)
+def ours(problem: LearningProblem, seed: int, **options: Any) -> Measured:
+    """The default fit, which chooses on revealed rows what to tune, how far, and on how many rows."""
+    return fitted("ours", problem, seed=seed, **options)
+
+
+def learned(
+    problem: LearningProblem, seed: int, split: float, name: str = "learned_proper", **options: Any
+) -> Measured:
+    """Tuned on a share of the points by cross-entropy (or Laplace likelihood), with our dropout; then Vovk 2b."""
+    return fitted(name, problem, seed=seed, method="learned", prior={"split": split}, **options)
+
+
+def drawn(problem: LearningProblem, seed: int) -> list[Measured]:
+    """The paper's system by our per-draw bound: 32 pairs from a posterior; nothing where there is no budget."""
+    with suppress(TooFewPointsError):
+        return [fitted("drawn", problem, seed=seed, method="pac_bayes")]
+    return []

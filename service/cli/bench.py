@@ -13,7 +13,8 @@ from certiset.service.cli.parsers import add_command, described
 
 BENCHMARKS = {
     "bounds": "the bounds on arrays, against one value at a time",
-    "million_rows": "calibration of a million rows against the bare forward passes",
+    "million_rows": "calibration of a million rows, and a whole fit by auto, against the bare forward passes",
+    "threads": "one thread against all of them for a tuning step, over sizes of the head",
     "queue": "many small calibrations through one worker, against the same fits in a loop",
     "serving": "requests against an empty route, many rows against the bare model",
     "tails": "the slowest of the requests for sets against an empty route's, alone and beside another tenant's batches",

@@ -7,10 +7,11 @@ import pytest
 
 from benchmarks.evidence.baselines import Baseline, Settings, dropout_settings, paper_settings, tuned_settings
 from benchmarks.evidence.measurements import Measured
-from benchmarks.evidence.ours import ours, standard
+from benchmarks.evidence.ours import drawn, learned, ours, standard
 from certiset.core.bounds import largest_rank
 from certiset.core.posterior.augmented_lagrangian import minimise_augmented_lagrangian
 from tests.benchmarks.problems import classes, intervals
+from tests.core.fit.problems import class_data
 
 
 def quick(settings: Settings, steps: int = 30) -> Settings:
@@ -35,6 +36,7 @@ def test_where_points_are_too_few_there_is_nothing() -> None:
     assert baseline.learned("2b") != []
     assert baseline.pac_bayes() == []
     assert [one.method for one in standard(intervals(60), 0)] == ["standard_2b"]
+    assert drawn(intervals(60), 0) == []
 
 
 def test_the_papers_method_spends_no_more_than_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +74,31 @@ def test_the_same_seed_gives_the_same_run() -> None:
 
 def test_group_coverage_adds_up_to_coverage() -> None:
     for problem in (classes(400), intervals(400)):
-        found = ours(problem, 0, 0.5, prior={"steps": 30}, optimizer={"steps": 5}, members=2)
+        found = ours(problem, 0, prior={"steps": 30})
         counts = np.bincount(problem.groups())
         assert len(found.group_coverage) == len(counts)
         assert np.dot(found.group_coverage, counts) / counts.sum() == pytest.approx(found.coverage)
         assert (found.log_radius is not None) == problem.regression
+
+
+def test_learned_by_a_proper_score_has_vovks_rank() -> None:
+    found = learned(classes(600), 0, 0.5)
+    assert found.method == "learned_proper"
+    assert found.level == largest_rank(300, 0.1, 0.05, bound="per_draw") / 301
+    assert found.kl_budget is None
+
+
+def test_ours_says_what_it_chose_and_certifies_on_fresh_inputs() -> None:
+    problem = classes(1000)
+    found = ours(replace(problem, fresh=class_data(2000, seed=300)[0]), 0)
+    assert found.choice.split(",")[0] in ("as given", "head")
+    assert found.certified_size is not None
+    assert found.fresh_size is not None
+    assert found.fresh_size < found.certified_size
+
+
+def test_what_is_drawn_has_a_budget() -> None:
+    (found,) = drawn(classes(2000), 0)
+    assert found.members == 32
+    assert found.kl_budget is not None
+    assert 0 <= found.kl <= found.kl_budget

