@@ -67,7 +67,7 @@ def hand_pool(
             scorer, theta[place : place + 1], blocks[-1], [rank], tuning=None, cap=None, reference=reference
         ).tau
     cap = size_cap(scorer, tuning, chosen.size_cap)
-    measured = measure_pool(scorer, theta, tau, blocks[-1], tuning, cap)
+    measured = measure_pool(scorer, theta, tau, blocks[-1], tuning, cap, chosen.alpha)
     tuned_on = [n_tune + sum(sizes[:place]) for place in range(len(sizes))]
     mean, gamma, measure = measured.mean(plan.weights), chosen.own_gamma, score.sets.measure
     found, widths = None, None

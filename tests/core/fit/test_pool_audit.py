@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certiset.core.fit import Predictor
+from certiset.core.fit import Predictor, fit
 from certiset.core.fit.audit import audit
 from certiset.core.fit.saved_predictor import TENSORS
 from certiset.core.models import Model
@@ -37,6 +37,15 @@ def test_everything_agrees(name: str, tmp_path: Path) -> None:
         assert f"threshold of member {member}" in said
     assert "mean size" in said
     assert ("mean efficiency of member 1" in said) == (name != "one width")
+
+
+def test_a_real_fit_agrees_with_its_own_data(tmp_path: Path) -> None:
+    model, data = class_model(), class_data(600, 0)
+    predictor = fit(model, *data, method="progressive", prior={"steps": 30})
+    said = audited(predictor, model, data, tmp_path)
+    assert all(said.values()), said
+    assert "threshold of member 1" in said
+    assert "points that tune, and that calibrate" in said
 
 
 def test_blocks_in_another_order_are_noticed(tmp_path: Path) -> None:
