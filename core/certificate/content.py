@@ -79,7 +79,7 @@ class Member:
     size_k: int | None = None
     """the rank, from above, of the size that few sets exceed"""
     size_quantile: float | None = None
-    """that size: with thresholds rounded up to the grid, the size_k-th largest on D_N"""
+    """that size: the size_k-th largest on D_N, either it or the threshold rounded up to what was fixed beforehand"""
     size_counts: list[list[int]] | None = None
     """[level, rows] at the grid point taken, in steps of cap / size_steps: what grid_betting is computed from"""
 
@@ -91,6 +91,8 @@ class SizeQuantile:
     share: float
     size: float
     gamma: float
+    sizes: int | None = None
+    """how many sizes were open to it beforehand; null where thresholds were rounded up to their grid instead"""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class Efficiency:
     measure: str
     """labels, width or volume"""
     bound: str | None
-    """grid_kl, monotone or grid_betting; exact for intervals of one width; null where no mean is certified"""
+    """grid_kl, monotone or grid_betting; exact for sets of one size; null where no mean is certified"""
     gamma: float
     empirical: float
     """mean size on D_N"""
@@ -111,6 +113,8 @@ class Efficiency:
     quantile: SizeQuantile | None = None
     size_steps: int | None = None
     """for grid_betting: sizes are counted in so many steps up to ``cap``, rounded up"""
+    dimensions: int | None = None
+    """of the space of the targets, where every set has the same volume"""
 
 
 @dataclass(frozen=True)

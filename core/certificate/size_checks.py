@@ -7,8 +7,10 @@ import numpy as np
 from certiset.core.bounds import EfficiencyBound, SizeCounts
 from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
 from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.guarantees import guarantee_of
+from certiset.core.certificate.open_sizes import open_size_checks
 from certiset.core.certificate.size_statement import size_statement
-from certiset.core.certificate.sizes import GRID_BETTING, SizeNumbers, reason_against
+from certiset.core.certificate.sizes import GRID_BETTING, ONE_SIZE, SizeNumbers, one_size, reason_against
 
 
 def size_checks(certificate: CertificateContent) -> list[Check]:
@@ -27,15 +29,18 @@ def size_checks(certificate: CertificateContent) -> list[Check]:
 
 
 def _exact(certificate: CertificateContent, upper_bound: float) -> list[Check]:
-    """Intervals of one width, twice the threshold; by rounding a little more."""
+    """Sets of one size, which follows from the threshold; by rounding a little more."""
+    score, efficiency = certificate.provenance.score, certificate.efficiency
+    known = Check("score of one size", ONE_SIZE.get(score) == efficiency.measure, ONE_SIZE, score)
+    if not known.ok:
+        return [known]
     stated = _of(certificate, "efficiency_bound")
-    widths = [2 * member.tau for member in certificate.members]
-    reached = all(bound is not None and bound >= width for bound, width in zip(stated, widths, strict=True))
+    sizes = [one_size(score, member.tau, efficiency.dimensions) for member in certificate.members]
+    reached = all(bound is not None and bound >= size for bound, size in zip(stated, sizes, strict=True))
     return [
-        equal("score of one width", "residual", certificate.provenance.score),
-        equal("measure of one width", "width", certificate.efficiency.measure),
-        Check("widths", reached, widths, stated),
-        close("mean width", float(np.mean([bound or 0.0 for bound in stated])), upper_bound),
+        known,
+        Check("sizes", reached, sizes, stated),
+        close("mean size", float(np.mean([bound or 0.0 for bound in stated])), upper_bound),
     ]
 
 
@@ -77,11 +82,12 @@ def _quantile(certificate: CertificateContent) -> list[Check]:
     if quantile is None:
         nothing = [(None, None)] * len(members)
         return [equal("size quantile", nothing, [(member.size_k, member.size_quantile) for member in members])]
-    allowed = _numbers(certificate).quantile_ranks(quantile.share).tolist()
+    allowed = _numbers(certificate).quantile_ranks(quantile.share, quantile.sizes).tolist()
     ranks = [member.size_k or 0 for member in members]
     sizes = [member.size_quantile for member in members]
     return [
         equal("gamma of the size quantile", certificate.efficiency.gamma, quantile.gamma),
+        *open_size_checks(certificate.efficiency, quantile),
         Check("size ranks", all(1 <= k <= most for k, most in zip(ranks, allowed, strict=True)), allowed, ranks),
         Check("member size quantiles", None not in sizes, "one for each member", sizes),
         equal("size quantile", max(size or 0.0 for size in sizes), quantile.size),
@@ -96,6 +102,7 @@ def _numbers(certificate: CertificateContent) -> SizeNumbers:
         gamma=coverage.share(certificate.efficiency.gamma),
         draws=coverage.draws,
         grid_size=certificate.efficiency.grid_size,
+        drawn=guarantee_of(coverage).needs_posterior,
     )
 
 

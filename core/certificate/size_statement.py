@@ -10,9 +10,18 @@ def size_statement(certificate: CertificateContent) -> str | None:
     """What is promised about the size; None where nothing is."""
     efficiency = certificate.efficiency
     if efficiency.bound == "exact" and efficiency.upper_bound is not None:
-        return f"Every interval is at most {at_most(efficiency.upper_bound)} wide, but for rounding."
+        return _one_size(certificate, efficiency.upper_bound)
     said = [part for part in (_mean(efficiency), _quantile(efficiency)) if part is not None]
     return " ".join(said) or None
+
+
+def _one_size(certificate: CertificateContent, mean: float) -> str:
+    """Of several members each has a size of its own."""
+    largest = max([member.efficiency_bound or mean for member in certificate.members])
+    where = "" if len(certificate.members) == 1 else f"; over the members it is {at_most(mean)} on average"
+    if certificate.efficiency.measure == "width":
+        return f"Every interval is at most {at_most(largest)} wide, but for rounding{where}."
+    return f"Every set has a volume of at most {at_most(largest)}, but for rounding{where}."
 
 
 def _mean(efficiency: Efficiency) -> str | None:

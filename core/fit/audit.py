@@ -11,6 +11,8 @@ from torch import Tensor
 from certiset.core.bounds import TooFewPointsError
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
+from certiset.core.certificate.content import Efficiency
+from certiset.core.certificate.open_sizes import next_open_size
 from certiset.core.data.arrays import CheckedData, check_data
 from certiset.core.data.frame import as_frame
 from certiset.core.errors import DamagedFileError, OptionError
@@ -23,7 +25,7 @@ from certiset.core.fit.saved_predictor import file_checks, read_tensors
 from certiset.core.fit.scorer import Scorer, times_power_of_two
 from certiset.core.fit.serialization import scorer_of
 from certiset.core.fit.splitting import count_units, split
-from certiset.core.fit.thresholds import calibrate, predict_rows, size_cap
+from certiset.core.fit.thresholds import calibrate, fixed_grid, predict_rows, size_cap
 from certiset.core.models import Model
 
 _THRESHOLD_PLACES = {torch.float32: 1e-4, torch.float64: 1e-9}
@@ -147,21 +149,42 @@ def _sizes(
     tuning: Rows | None,
     reference: ReferenceRows | None,
 ) -> list[Check]:
-    efficiency = certificate.efficiency
-    ranks = [min(max(member.k, 1), len(calibration)) for member in certificate.members]
-    grid = tuning if efficiency.bound == "grid_kl" else None
-    found = calibrate(scorer, theta, calibration, ranks, tuning=grid, cap=efficiency.cap, reference=reference)
-    mean = sum(found.size) / len(found.size)
-    checks = [_near("mean size", efficiency.empirical, mean)]
-    if efficiency.cap is None:
-        return checks
-    if certificate.options is not None:
-        cap = size_cap(scorer, tuning, certificate.options.get("size_cap"))
-        checks.append(_near("cap of sizes", efficiency.cap, cap))
-    return checks + [
-        _near(f"mean efficiency of member {member.member}", member.efficiency_empirical, value)
-        for member, value in zip(certificate.members, found.efficiency, strict=True)
-    ]
+    efficiency, members, n = certificate.efficiency, certificate.members, len(calibration)
+    cap, quantile, on_grid = efficiency.cap, efficiency.quantile, efficiency.grid_size is not None
+    found = calibrate(
+        scorer,
+        theta,
+        calibration,
+        [min(max(member.k, 1), n) for member in members],
+        tuning=tuning if on_grid else None,
+        cap=cap,
+        fixed=fixed_grid(scorer, cap) if on_grid and tuning is None and cap is not None else [],
+        size_ranks=[min(max(member.size_k or 0, 0), n) for member in members],
+        sizes_at_grid=quantile is None or quantile.sizes is None,
+        reference=reference,
+    )
+    checks = [_near("mean size", efficiency.empirical, sum(found.size) / len(found.size))]
+    if cap is not None and certificate.options is not None:
+        checks.append(_near("cap of sizes", cap, size_cap(scorer, tuning, certificate.options.get("size_cap"))))
+    if efficiency.bound == "exact":
+        each = zip(members, found.largest, strict=True)
+        checks += [_near(f"size of the sets of member {m.member}", m.efficiency_bound, value) for m, value in each]
+    elif cap is not None:
+        each = zip(members, found.efficiency, strict=True)
+        checks += [_near(f"mean efficiency of member {m.member}", m.efficiency_empirical, value) for m, value in each]
+    if quantile is not None and len(found.size_quantile) == len(members):
+        checks += [
+            _near(f"size quantile of member {m.member}", m.size_quantile, value)
+            for m, value in zip(members, _named(efficiency, found.size_quantile), strict=True)
+        ]
+    return checks
+
+
+def _named(efficiency: Efficiency, sizes: list[float]) -> list[float]:
+    """As a quantile names them."""
+    if efficiency.quantile is None or efficiency.quantile.sizes is None:
+        return sizes
+    return [next_open_size(efficiency.measure, efficiency.cap, size) for size in sizes]
 
 
 def _near(name: str, stated: float | None, found: float | None) -> Check:

@@ -15,14 +15,15 @@ from certiset.core.certificate.account import family_sentence
 from certiset.core.certificate.assumptions import assumptions_of
 from certiset.core.certificate.canaries import Canaries
 from certiset.core.certificate.content import FORMAT, Caveat, Data, ModelFacts, Names, SizeQuantile
+from certiset.core.certificate.open_sizes import next_open_size, open_sizes
 from certiset.core.certificate.size_statement import size_statement
-from certiset.core.certificate.sizes import QUANTILE_SHARE, SizeNumbers, reason_against
+from certiset.core.certificate.sizes import NO_CAP, ONE_SIZE, QUANTILE_SHARE, SizeNumbers, one_size, reason_against
 from certiset.core.fit.candidates import Candidate
 from certiset.core.fit.plan import Plan
 from certiset.core.fit.reference_rows import ReferenceRows
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
-from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate
+from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate, fixed_grid
 
 _SMALLEST_N_OF_GRID = 8
 
@@ -39,6 +40,10 @@ class Certified:
     member_bounds: list[float] | None
     upper_bound: float | None
     size_ranks: list[int]
+    open_sizes: int | None = None
+    """how many sizes were open to the quantile; None where thresholds were rounded up for it"""
+    dimensions: int | None = None
+    """of the targets, where all sets have one volume"""
 
     @property
     def cost(self) -> tuple[float, float]:
@@ -55,9 +60,11 @@ class Certified:
         return all(self.size_ranks) and all(map(math.isfinite, self.calibrated.size_quantile))
 
     def reason_against(self, measure: str) -> str | None:
-        """Why the mean size should not be stated, although there is a bound."""
-        if self.upper_bound is None or self.cap is None or self.bound == "exact":
+        """Why the mean size should not be stated, although there may be a bound."""
+        if self.bound == "exact":
             return None
+        if self.upper_bound is None or self.cap is None:
+            return NO_CAP
         return reason_against(measure, self.upper_bound, self.cap, self.mean_size)
 
 
@@ -70,16 +77,25 @@ def certify(
     cap: float | None,
     reference: ReferenceRows | None = None,
 ) -> Certified:
-    """Calibrates the candidate exactly and bounds the size of its sets."""
-    grid = tuning if plan.n >= _SMALLEST_N_OF_GRID and cap is not None else None
+    """Calibrates the candidate exactly and bounds the size of its sets.
+
+    The quantile of the size is at the threshold itself if the sizes that it may take are fixed: labels, and where no
+    tuning rows fix a grid of thresholds, a ladder. The mean always needs such a grid.
+    """
+    measure, has_one_size = scorer.score.sets.measure, scorer.score.kind in ONE_SIZE
+    wanted = plan.n >= _SMALLEST_N_OF_GRID and not has_one_size
+    grid = tuning if wanted and cap is not None else None
+    fixed = fixed_grid(scorer, cap) if wanted and cap is not None and tuning is None else []
+    sizes = open_sizes(measure, cap) if measure == "labels" or grid is None else None
     numbers = SizeNumbers(
         log_ratios=np.asarray(candidate.log_ratios),
         n=plan.n,
         gamma=plan.gamma(candidate.choice),
         draws=candidate.draws,
-        grid_size=GRID_POINTS if grid is not None else None,
+        grid_size=GRID_POINTS if grid is not None else len(fixed) or None,
+        drawn=candidate.guarantee.needs_posterior,
     )
-    ranks = numbers.quantile_ranks().tolist()
+    ranks = numbers.quantile_ranks(sizes=sizes).tolist()
     calibrated = calibrate(
         scorer,
         candidate.theta,
@@ -87,17 +103,34 @@ def certify(
         candidate.ranks,
         tuning=grid,
         cap=cap,
+        fixed=fixed,
         size_ranks=ranks,
+        sizes_at_grid=sizes is None,
         reference=reference,
     )
-    if scorer.score.has_one_size:
-        widths = [max(size, 2 * tau) for size, tau in zip(calibrated.largest, calibrated.tau, strict=True)]
-        return Certified(candidate, calibrated, "exact", None, cap, widths, float(np.mean(widths)), [0] * len(widths))
+    if has_one_size:
+        return _of_one_size(scorer, candidate, calibrated, cap)
+    if sizes is not None:
+        named = [next_open_size(measure, cap, size) for size in calibrated.size_quantile]
+        calibrated = replace(calibrated, size_quantile=named)
     if cap is None:
-        return Certified(candidate, calibrated, None, None, None, None, None, ranks)
-    bound: EfficiencyBound = "grid_kl" if grid is not None else "monotone"
+        return Certified(candidate, calibrated, None, None, None, None, None, ranks, sizes)
+    bound: EfficiencyBound = "grid_kl" if numbers.grid_size is not None else "monotone"
     bounds = cap * numbers.mean_bounds(np.asarray(calibrated.efficiency), bound)
-    return Certified(candidate, calibrated, bound, numbers.grid_size, cap, bounds.tolist(), float(bounds.mean()), ranks)
+    return Certified(
+        candidate, calibrated, bound, numbers.grid_size, cap, bounds.tolist(), float(bounds.mean()), ranks, sizes
+    )
+
+
+def _of_one_size(scorer: Scorer, candidate: Candidate, calibrated: Calibrated, cap: float | None) -> Certified:
+    """All sets of a threshold are equally large: that needs no bound."""
+    dimensions = scorer.model.outputs if scorer.score.sets.measure == "volume" else None
+    sizes = [
+        max(size, one_size(scorer.score.kind, tau, dimensions))
+        for size, tau in zip(calibrated.largest, calibrated.tau, strict=True)
+    ]
+    mean = float(np.mean(sizes))
+    return Certified(candidate, calibrated, "exact", None, cap, sizes, mean, [0] * len(sizes), None, dimensions)
 
 
 def issue(
@@ -227,7 +260,8 @@ def _efficiency(plan: Plan, certified: Certified, *, stated: bool) -> Efficiency
     gamma = plan.options.own_gamma
     quantile = None
     if certified.has_quantile:
-        quantile = SizeQuantile(QUANTILE_SHARE, max(certified.calibrated.size_quantile), gamma)
+        largest = max(certified.calibrated.size_quantile)
+        quantile = SizeQuantile(QUANTILE_SHARE, largest, gamma, certified.open_sizes)
     return Efficiency(
         measure=plan.score.sets.measure,
         bound=certified.bound if stated else None,
@@ -238,4 +272,5 @@ def _efficiency(plan: Plan, certified: Certified, *, stated: bool) -> Efficiency
         grid_size=certified.grid_size,
         monte_carlo=0.0,
         quantile=quantile,
+        dimensions=certified.dimensions,
     )

@@ -36,7 +36,7 @@ class Calibrated:
     efficiency: list[float]
     """mean of min(size / cap, 1) on D_N, thresholds rounded up to the grid if there is one"""
     size_quantile: list[float]
-    """the size of the given rank from above, thresholds rounded up; infinite where the grid does not reach"""
+    """the size of the given rank from above at the threshold, or at the next point of the grid, infinite beyond"""
     largest: list[float]
     """the largest size on D_N"""
     rounding: list[float]
@@ -65,15 +65,17 @@ def calibrate(
     *,
     tuning: Rows | None,
     cap: float | None,
+    fixed: list[float] | None = None,
     size_ranks: list[int] | None = None,
+    sizes_at_grid: bool = True,
     reference: ReferenceRows | None = None,
 ) -> Calibrated:
     """Thresholds at the given ranks (one per member, at least 1), raised by a rounding error, and what they cost.
 
     The rounding error is what the score says, or what the reference rows show if that is more.
 
-    With tuning rows, efficiency and the size of rank ``size_ranks`` (0: none) from above are measured at the smallest
-    point above tau of a grid that depends on theta and the tuning rows alone: fixed before D_N is looked at.
+    Efficiency, and with ``sizes_at_grid`` the size of rank ``size_ranks`` (0: none) from above, are measured at the
+    smallest point above tau of a grid: one that depends on theta and the tuning rows alone, or the ``fixed`` one.
     """
     unit = SizeUnit.of(scorer)
     cap = None if cap is None else unit.divide(cap)
@@ -96,18 +98,20 @@ def calibrate(
         taus.append(tau)
         sizes.append(size.mean().view(1))
         largest.append(size.max().view(1))
-        if cap is None:
-            continue
-        if tuning is None:
-            efficiencies.append((size / cap).clamp(max=1).mean().view(1))
-            continue
-        upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
-        at_grid = scorer.score.size(prediction, upper)
-        rounded = (at_grid / cap).clamp(max=1).mean().view(1)
-        efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
+        at_grid = size
+        if cap is not None:
+            upper = tau
+            if tuning is not None:
+                upper = _next_grid_point(scorer, member, tuning.slice(0, _GRID_ROWS), cap, tau)
+            elif fixed:
+                upper = _smallest_above(tau.new_tensor(fixed), tau)
+            at_grid = scorer.score.size(prediction, upper)
+            rounded = (at_grid / cap).clamp(max=1).mean().view(1)
+            efficiencies.append(torch.where(torch.isinf(upper), torch.ones_like(rounded), rounded))
+            at_grid = torch.where(torch.isinf(upper), upper.to(at_grid.dtype), at_grid)
         if size_rank:
-            quantile = at_grid[0].kthvalue(len(rows) + 1 - size_rank).values.view(1)
-            quantiles.append(torch.where(torch.isinf(upper), upper, quantile))
+            measured = at_grid if sizes_at_grid else size
+            quantiles.append(measured[0].kthvalue(len(rows) + 1 - size_rank).values.view(1))
     answer = Calibrated(
         [*map(scorer.in_targets_unit, _host(taus))],
         unit.multiply(_host(sizes)),
@@ -136,8 +140,11 @@ def _next_grid_point(scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, ta
         middle = 0.5 * (low + high)
         enough = (scorer.score.size(prediction, middle) / cap).clamp(max=1).mean(dim=1) >= levels
         low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
-    above = torch.where(high >= tau, high, torch.full_like(high, torch.inf))
-    return above.min().view(1)
+    return _smallest_above(high, tau)
+
+
+def _smallest_above(points: Tensor, tau: Tensor) -> Tensor:
+    return torch.where(points >= tau, points, torch.full_like(points, torch.inf)).min().view(1)
 
 
 def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -> Tensor:
@@ -145,6 +152,11 @@ def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -
     powers = torch.logspace(*_REACHES, _REACHES[1] - _REACHES[0] + 1, base=2, device=like.device, dtype=like.dtype)
     means = (scorer.score.size(prediction, powers) / cap).clamp(max=1).mean(dim=1)
     return torch.where(means >= means[-1] - _NEARLY, powers, powers[-1]).min()
+
+
+def fixed_grid(scorer: Scorer, cap: float) -> list[float]:
+    """Thresholds that depend on no row at all, in the scorer's unit, which changes none of them: see `target_unit`."""
+    return scorer.score.fixed_thresholds(scorer.model.outputs, SizeUnit.of(scorer).divide(cap))
 
 
 def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:
