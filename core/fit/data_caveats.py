@@ -36,7 +36,8 @@ def examine(data: CheckedData, split: Split, rows: Rows, options: FitOptions, sc
     """
     units, unit = count_units(data)
     clustered = unit == "clusters"
-    similar = find_similar_rows(data.x[split.in_sequence.numpy()] if clustered else data.x)
+    looked_at = split.in_sequence.numpy() if clustered else slice(None)
+    similar = find_similar_rows(data.x[looked_at], data.y[looked_at])
     distinct = len(np.unique(equal_row_codes(data.x))) if clustered else similar.distinct
     p_value = _order_p_value(split, rows, options, scorer)
     return Findings(
