@@ -86,7 +86,7 @@ class Member:
     size_k: int | None = None
     """the rank, from above, of the size that few sets exceed"""
     size_quantile: float | None = None
-    """that size: with thresholds rounded up to the grid, the size_k-th largest on D_N"""
+    """that size: the size_k-th largest on D_N, either it or the threshold rounded up to what was fixed beforehand"""
     size_counts: list[list[int]] | None = None
     """[level, rows] at the grid point taken, in steps of cap / size_steps: what grid_betting is computed from"""
     weight: float | None = None
@@ -106,6 +106,8 @@ class SizeQuantile:
     gamma: float
     k: int | None = None
     """of a pool: the rank, from above, of that size on the last block, each row's set by a member drawn for it"""
+    sizes: int | None = None
+    """how many sizes were open to it beforehand; null where thresholds were rounded up to their grid instead"""
 
 
 EXACT = "exact"
@@ -117,7 +119,7 @@ class Efficiency:
     measure: str
     """labels, width or volume"""
     bound: str | None
-    """grid_kl, monotone or grid_betting; exact for intervals of one width; null where no mean is certified"""
+    """grid_kl, monotone or grid_betting; exact for sets of one size; null where no mean is certified"""
     gamma: float
     empirical: float
     """mean size on D_N; of a pool on its last block, over the members by their weights"""
@@ -132,10 +134,12 @@ class Efficiency:
     """for grid_betting: sizes are counted in so many steps up to ``cap``, rounded up"""
     size_counts: list[list[int]] | None = None
     """of a pool: [level, rows] of the last block, by the mean size over the members, at the grid point taken"""
+    dimensions: int | None = None
+    """of the space of the targets, where every set has the same volume"""
 
     @property
     def is_exact(self) -> bool:
-        """Whether every interval of a member has the same width, so that nothing has to be bounded."""
+        """Whether every set of a member has the same size, so that nothing has to be bounded."""
         return self.bound == EXACT
 
 

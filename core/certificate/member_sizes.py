@@ -7,6 +7,7 @@ import numpy as np
 from certiset.core.bounds import EfficiencyBound, SizeCounts
 from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
 from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.open_sizes import open_size_checks
 from certiset.core.certificate.sizes import GRID_BETTING, SizeNumbers, reason_against
 
 
@@ -43,23 +44,25 @@ def _counted(certificate: CertificateContent, counts: list[SizeCounts]) -> list[
     ]
 
 
-def member_quantile_checks(certificate: CertificateContent) -> list[Check]:
+def member_quantile_checks(certificate: CertificateContent, *, drawn: bool) -> list[Check]:
+    """``drawn``: whether the members were drawn from a posterior, which may depend on D_N."""
     quantile, members = certificate.efficiency.quantile, certificate.members
     if quantile is None:
         nothing = [(None, None)] * len(members)
         return [equal("size quantile", nothing, [(member.size_k, member.size_quantile) for member in members])]
-    allowed = _numbers(certificate).quantile_ranks(quantile.share).tolist()
+    allowed = _numbers(certificate, drawn=drawn).quantile_ranks(quantile.share, quantile.sizes).tolist()
     ranks = [member.size_k or 0 for member in members]
     sizes = [member.size_quantile for member in members]
     return [
         equal("gamma of the size quantile", certificate.efficiency.gamma, quantile.gamma),
+        *open_size_checks(certificate.efficiency, quantile),
         Check("size ranks", all(1 <= k <= most for k, most in zip(ranks, allowed, strict=True)), allowed, ranks),
         Check("member size quantiles", None not in sizes, "one for each member", sizes),
         equal("size quantile", max(size or 0.0 for size in sizes), quantile.size),
     ]
 
 
-def _numbers(certificate: CertificateContent) -> SizeNumbers:
+def _numbers(certificate: CertificateContent, *, drawn: bool = False) -> SizeNumbers:
     coverage = certificate.coverage
     return SizeNumbers(
         log_ratios=np.array(_of(certificate, "log_ratio"), dtype=np.float64),
@@ -67,6 +70,7 @@ def _numbers(certificate: CertificateContent) -> SizeNumbers:
         gamma=coverage.share(certificate.efficiency.gamma),
         draws=coverage.draws,
         grid_size=certificate.efficiency.grid_size,
+        drawn=drawn,
     )
 
 

@@ -89,11 +89,18 @@ class PoolPlan:
         ]
 
     def exact_efficiency(
-        self, widths: Sequence[float], *, gamma: float, empirical: float, cap: float | None
+        self,
+        sizes: Sequence[float],
+        *,
+        measure: str,
+        gamma: float,
+        empirical: float,
+        cap: float | None,
+        dimensions: int | None = None,
     ) -> Efficiency:
-        """Of intervals that have one width for each member."""
-        mean = float(np.average(widths, weights=self.weights))
-        return Efficiency("width", EXACT, gamma, empirical, mean, cap, None, 0.0)
+        """Of sets that have one size for each member."""
+        mean = float(np.average(sizes, weights=self.weights))
+        return Efficiency(measure, EXACT, gamma, empirical, mean, cap, None, 0.0, dimensions=dimensions)
 
 
 def pool_efficiency(

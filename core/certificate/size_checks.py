@@ -8,6 +8,7 @@ from certiset.core.certificate.checks import Check, close, equal
 from certiset.core.certificate.content import CertificateContent
 from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.certificate.size_statement import size_statement
+from certiset.core.certificate.sizes import ONE_SIZE, one_size
 
 
 def size_checks(certificate: CertificateContent) -> list[Check]:
@@ -26,18 +27,17 @@ def size_checks(certificate: CertificateContent) -> list[Check]:
 
 
 def _exact(certificate: CertificateContent, upper_bound: float) -> list[Check]:
-    """Intervals of one width, twice the threshold; by rounding a little more."""
+    """Sets of one size, which follows from the threshold; by rounding a little more."""
+    score, efficiency = certificate.provenance.score, certificate.efficiency
+    known = Check("score of one size", ONE_SIZE.get(score) == efficiency.measure, ONE_SIZE, score)
+    if not known.ok:
+        return [known]
     stated = _of(certificate, "efficiency_bound")
-    widths = [2 * member.tau for member in certificate.members]
-    reached = all(bound is not None and bound >= width for bound, width in zip(stated, widths, strict=True))
+    sizes = [one_size(score, member.tau, efficiency.dimensions) for member in certificate.members]
+    reached = all(bound is not None and bound >= size for bound, size in zip(stated, sizes, strict=True))
     weights = guarantee_of(certificate.coverage).weights(certificate)
     mean = float(np.average([bound or 0.0 for bound in stated], weights=weights))
-    return [
-        equal("score of one width", "residual", certificate.provenance.score),
-        equal("measure of one width", "width", certificate.efficiency.measure),
-        Check("widths", reached, widths, stated),
-        close("mean width", mean, upper_bound),
-    ]
+    return [known, Check("sizes", reached, sizes, stated), close("mean size", mean, upper_bound)]
 
 
 def _of(certificate: CertificateContent, name: str) -> list[Any]:

@@ -16,13 +16,19 @@ def size_statement(certificate: CertificateContent) -> str | None:
 
 
 def _exact(certificate: CertificateContent, upper_bound: float) -> str:
-    """Each member has one width; where they differ, the mean of them is less than the largest."""
-    widest = max(member.efficiency_bound or 0.0 for member in certificate.members)
-    if widest <= upper_bound * (1 + TOLERANCE):
-        return f"Every interval is at most {at_most(upper_bound)} wide, but for rounding."
+    """Each member has one size; where they differ, the mean of them is less than the largest."""
+    largest = max(member.efficiency_bound or 0.0 for member in certificate.members)
+    power = MEASURES[certificate.efficiency.measure].is_power
+    if largest <= upper_bound * (1 + TOLERANCE):
+        largest = upper_bound
+    every = (
+        f"set has a volume of at most {at_most(largest)}" if power else f"interval is at most {at_most(largest)} wide"
+    )
+    if largest == upper_bound:
+        return f"Every {every}, but for rounding."
     return (
-        f"The mean width of future sets, each by a member that is drawn for it, is at most {at_most(upper_bound)}, and "
-        f"every interval is at most {at_most(widest)} wide, but for rounding."
+        f"The mean {certificate.efficiency.measure} of future sets, each by a member that is drawn for it, is at most "
+        f"{at_most(upper_bound)}, and every {every}, but for rounding."
     )
 
 

@@ -7,11 +7,19 @@ import numpy as np
 
 from certiset.core.bounds import EfficiencyBound, SizeCounts, per_draw_efficiency_bound, size_quantile_rank
 from certiset.core.bounds.domain import Floats, Ints
+from certiset.core.bounds.errors import DomainError
+from certiset.core.sets.balls import unit_ball_volume
 from certiset.core.sets.measures import MEASURES
 
 GRID_BETTING = "grid_betting"
 QUANTILE_SHARE = 0.1
 """of future sets, which may be larger than the certified quantile"""
+ONE_SIZE = {"residual": "width", "ball": "volume", "box": "volume"}
+"""scores whose sets have one size, and how it is measured"""
+NO_CAP = (
+    "No mean size is certified: sizes have no largest value, and nothing fixed one before the calibration rows were "
+    "seen. With the option size_cap there is one."
+)
 _NEAR_CAP = 0.9
 
 
@@ -27,6 +35,8 @@ class SizeNumbers:
     draws: int
     """how many members were drawn, served or not"""
     grid_size: int | None
+    drawn: bool = False
+    """whether the members were drawn from a posterior, which may depend on D_N"""
 
     def mean_bounds(self, means: Floats, bound: EfficiencyBound) -> Floats:
         """(members,): on the mean of min(size / cap, 1), given what it is on D_N."""
@@ -44,14 +54,29 @@ class SizeNumbers:
         bounds = [found.grid_upper_bound(self.gamma, self.grid_size, self.draws, rho) for found, rho in each]
         return np.array(bounds)
 
-    def quantile_ranks(self, share: float = QUANTILE_SHARE) -> Ints:
+    def quantile_ranks(self, share: float = QUANTILE_SHARE, sizes: int | None = None) -> Ints:
         """(members,): which of the sizes on D_N, counted from the largest, at most that share of sets exceeds.
 
-        0 where there are too few points, or no grid on which thresholds are rounded up.
+        ``sizes`` is the number of sizes that are open to it; without it, thresholds are rounded up to their grid. 0
+        where there are too few points, or nothing was fixed beforehand.
         """
-        if self.grid_size is None:
+        points = sizes or self.grid_size
+        if points is None:
             return np.zeros(len(self.log_ratios), dtype=np.int64)
-        return np.atleast_1d(size_quantile_rank(self.n, share, self.gamma, self.log_ratios, self.draws, self.grid_size))
+        if not self.drawn:
+            rank = size_quantile_rank(self.n, share, self.gamma, draws=self.draws, grid_size=points)
+            return np.full(len(self.log_ratios), rank, dtype=np.int64)
+        return np.atleast_1d(size_quantile_rank(self.n, share, self.gamma, self.log_ratios, self.draws, points))
+
+
+def one_size(score: str, tau: float, dimensions: int | None) -> float:
+    """The size of every set at that threshold, but for rounding."""
+    if score == "residual":
+        return 2 * tau
+    if dimensions is None or dimensions < 1:
+        raise DomainError("the number of dimensions is needed for a volume.")
+    unit = unit_ball_volume(dimensions) if score == "ball" else 2.0**dimensions
+    return unit * max(tau, 0.0) ** dimensions
 
 
 def reason_against(measure: str, upper_bound: float, cap: float, measured: float) -> str | None:

@@ -1,16 +1,17 @@
 """Rows that look like copies of each other, where independent draws would not: equal ones, and nearly equal ones.
 
-Equal rows by themselves prove nothing: in a table of few categories they are honest draws. They are suspicious in two
-cases, neither of which independent draws can produce.
+Equal rows by themselves prove nothing: in a table of few categories they are honest draws. They are suspicious in three
+cases, none of which independent draws would produce.
 
 1. They agree in a *continuous* column, in a value that no other row has. A column is continuous if its values lie so
    finely that two draws never meet: m distinct values on a grid of G cells meet by chance about m^2 / (2 G) times, so
    that G must be of the order of m^2. Drawn numbers have such a G (the smallest of m random gaps is about 1 / m^2 of
    their range); ages, grades and pixels do not. Values that different rows share, such as the zeros of rainfall, do
-   not count.
+   not count. A number as the truth is such a column, too: where inputs are whole numbers, it tells copies from draws.
 2. The numbers N_k of rows that occur exactly k times are of an impossible form. For independent draws from any law
    k! N_k is, on average, the k-th moment of a measure (the sum of lambda^k e^-lambda over the possible rows), so by
    Cauchy and Schwarz N_(k-1) N_(k+1) >= k / (k+1) N_k^2. Where every row was doubled there are no single ones.
+3. They have no relatives: `lone_copies.py`. Where equal inputs have different truths, they are no copies.
 
 Nearly equal rows: let d_1 <= d_2 <= … be the distances of a row to its neighbours. Where draws have a density, of any
 dimension D, the numbers D j log(d_(j+1) / d_j) are independent and exponential with mean 1 for small j. A row whose
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.lone_copies import are_lone_copies
 from certiset.core.data.row_hashes import equal_row_codes
 
 _BLOCK = 4096
@@ -36,6 +38,8 @@ _ROWS_PER_VALUE = 20
 _GRID_SHARE = 0.1
 _SLACK = 2.0
 _HIGHEST_MULTIPLICITY = 100
+_MOST_PROJECTED = 1024
+"""columns"""
 _DIMENSIONS = 16
 _MOST_QUERIES = 1000
 _PAIRS = 5_000_000
@@ -46,6 +50,9 @@ _NEAR_SHARE = 0.05
 _PROFILE = 2.5
 _LONGEST_JUMP = 20.0
 _FEWEST_ROWS = 40
+_MOST_AT_ODDS = 0.1
+"""repeated inputs with different truths, as a share of those that may be copies"""
+_MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
@@ -58,15 +65,39 @@ class SimilarRows:
     """the same for nearly equal ones, by a sample"""
 
 
-def find_similar_rows(x: NDArray[Any]) -> SimilarRows:
-    """Looks at all rows for equal ones, and at a bounded sample for nearly equal ones."""
+def find_similar_rows(x: NDArray[Any], y: NDArray[Any] | None = None) -> SimilarRows:
+    """Looks at all rows for equal ones, and at a bounded sample for nearly equal ones; y are their truths, if known."""
     codes = equal_row_codes(x)
     distinct, first, counts = np.unique(codes, return_index=True, return_counts=True)
     # A fixed seed: the same rows give the same caveats.
     rng = np.random.default_rng(0)
     repeated = float(counts[counts > 1].sum()) / len(codes)
     suspicious = repeated > 0 and (_impossible(counts) or _meet_in_continuous_columns(x, first, counts, rng))
+    if repeated and not suspicious:
+        repeated = _copied_share(x, y, codes)
+        suspicious = repeated > 0
     return SimilarRows(len(distinct), repeated if suspicious else 0.0, _near_share(x, np.sort(first), rng))
+
+
+def _copied_share(x: NDArray[Any], y: NDArray[Any] | None, inputs: NDArray[np.uint64]) -> float:
+    """The share of the rows that have an equal one, truth included, if those are copies; otherwise 0."""
+    truths = None if y is None else y.reshape(len(y), -1)
+    with np.errstate(over="ignore"):
+        codes = inputs if truths is None else inputs + _MIXED * equal_row_codes(truths)
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    share = float(counts[counts > 1].sum()) / len(codes)
+    rng = np.random.default_rng(0)
+    if share and truths is not None and _meet_in_continuous_columns(truths, first, counts, rng):
+        return share
+    at_odds = np.count_nonzero(np.unique(inputs[first], return_counts=True)[1] > 1)
+    if at_odds > _MOST_AT_ODDS * np.count_nonzero(counts > 1):
+        return 0.0
+    columns = np.sort(rng.permutation(int(np.prod(x.shape[1:], dtype=np.int64)))[:_MOST_COLUMNS])
+    chosen = np.sort(rng.permutation(len(first))[:_MOST_EXAMINED])
+    values = _taken(x, first[chosen], columns)
+    if truths is not None:
+        values = np.concatenate([values, truths[first[chosen]].astype(np.float64)], axis=1)
+    return share if are_lone_copies(values, counts[chosen], rng) else 0.0
 
 
 def _impossible(counts: NDArray[np.int64]) -> bool:
@@ -116,6 +147,11 @@ def _near_share(x: NDArray[Any], first: NDArray[np.int64], rng: np.random.Genera
     points = _standardised(x, first, rng)
     queries = rng.permutation(len(points))[: int(np.clip(_PAIRS // len(points), 50, _MOST_QUERIES))]
     distances = _neighbour_distances(points, queries)
+    if int(np.prod(x.shape[1:], dtype=np.int64)) > _MOST_PROJECTED:
+        # Rows that differ, but not in the columns that are looked at: how near they are is not known.
+        distances = distances[np.all(distances > 0, axis=1)]
+        if len(distances) < _FEWEST_ROWS:
+            return 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         jumps = np.arange(1, _NEIGHBOURS) * np.log(distances[:, 1:] / distances[:, :-1])
     jumps = np.nan_to_num(jumps, nan=0.0, posinf=np.inf)
@@ -127,7 +163,7 @@ def _near_share(x: NDArray[Any], first: NDArray[np.int64], rng: np.random.Genera
     alone = np.any((jumps > _JUMP) & far_below, axis=1)
     share = float(alone.mean())
     # One pair more or less by chance must not matter among few rows.
-    if share >= _NEAR_SHARE + 1 / np.sqrt(len(queries)):
+    if share >= _NEAR_SHARE + 1 / np.sqrt(len(distances)):
         return share
     # Many small jumps at one place: of groups of one size in few dimensions no single row stands out, all together do.
     profile = jumps.mean(axis=0)
@@ -141,7 +177,7 @@ def _near_share(x: NDArray[Any], first: NDArray[np.int64], rng: np.random.Genera
 def _standardised(x: NDArray[Any], chosen: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
     """(rows, at most 16): columns of mean 0 and variance 1, of many a random projection."""
     width = int(np.prod(x.shape[1:], dtype=np.int64))
-    columns = np.sort(rng.permutation(width)[:_MOST_COLUMNS])
+    columns = np.sort(rng.permutation(width)[:_MOST_PROJECTED])
     projection = rng.normal(size=(len(columns), _DIMENSIONS)) if len(columns) > _DIMENSIONS else None
     sample = _taken(x, chosen[np.sort(rng.permutation(len(chosen))[:_MOST_EXAMINED])], columns)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
+from certiset.core.certificate.content import Efficiency
 from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
+from certiset.core.certificate.open_sizes import next_open_size
 from certiset.core.certificate.sizes import GRID_BETTING
 from certiset.core.data.arrays import CheckedData, check_data
 from certiset.core.data.frame import as_frame
@@ -27,7 +29,7 @@ from certiset.core.fit.saved_predictor import file_checks, read_tensors
 from certiset.core.fit.scorer import Scorer, times_power_of_two
 from certiset.core.fit.serialization import scorer_of
 from certiset.core.fit.splitting import count_units, split
-from certiset.core.fit.thresholds import calibrate, predict_rows, size_cap
+from certiset.core.fit.thresholds import calibrate, fixed_grid, predict_rows, size_cap
 from certiset.core.models import Model
 
 _THRESHOLD_PLACES = {torch.float32: 1e-4, torch.float64: 1e-9}
@@ -161,18 +163,42 @@ def _sizes(
     reference: ReferenceRows | None,
     tuning: Rows | None,
 ) -> list[Check]:
-    efficiency = certificate.efficiency
-    ranks = [min(max(member.k, 1), len(calibration)) for member in certificate.members]
-    grid = tuning if efficiency.grid_size is not None else None
-    around = certificate.coverage.alpha if efficiency.bound == GRID_BETTING else None
+    efficiency, members, n = certificate.efficiency, certificate.members, len(calibration)
+    cap, quantile, on_grid = efficiency.cap, efficiency.quantile, efficiency.grid_size is not None
     found = calibrate(
-        scorer, theta, calibration, ranks, tuning=grid, cap=efficiency.cap, reference=reference, around=around
+        scorer,
+        theta,
+        calibration,
+        [min(max(member.k, 1), n) for member in members],
+        tuning=tuning if on_grid else None,
+        cap=cap,
+        fixed=fixed_grid(scorer, cap) if on_grid and tuning is None and cap is not None else [],
+        size_ranks=[min(max(member.size_k or 0, 0), n) for member in members],
+        sizes_at_grid=quantile is None or quantile.sizes is None,
+        reference=reference,
+        around=certificate.coverage.alpha if efficiency.bound == GRID_BETTING else None,
     )
-    mean = sum(found.size) / len(found.size)
-    checks = [_near("mean size", efficiency.empirical, mean)]
-    if efficiency.cap is None:
-        return checks
-    return checks + _cap(certificate, scorer, tuning) + _efficiencies(certificate, found.efficiency)
+    checks = [_near("mean size", efficiency.empirical, sum(found.size) / len(found.size))]
+    if cap is not None:
+        checks += _cap(certificate, scorer, tuning)
+    if efficiency.is_exact:
+        each = zip(members, found.largest, strict=True)
+        checks += [_near(f"size of the sets of member {m.member}", m.efficiency_bound, value) for m, value in each]
+    elif cap is not None:
+        checks += _efficiencies(certificate, found.efficiency)
+    if quantile is not None and len(found.size_quantile) == len(members):
+        checks += [
+            _near(f"size quantile of member {m.member}", m.size_quantile, value)
+            for m, value in zip(members, _named(efficiency, found.size_quantile), strict=True)
+        ]
+    return checks
+
+
+def _named(efficiency: Efficiency, sizes: list[float]) -> list[float]:
+    """As a quantile names them."""
+    if efficiency.quantile is None or efficiency.quantile.sizes is None:
+        return sizes
+    return [next_open_size(efficiency.measure, efficiency.cap, size) for size in sizes]
 
 
 def _pool_sizes(

@@ -10,15 +10,25 @@ from torch import Tensor
 from certiset.core.bounds import EfficiencyBound
 from certiset.core.certificate import Coverage, Efficiency, Member, Union
 from certiset.core.certificate.content import EXACT, Caveat, SizeQuantile
-from certiset.core.certificate.sizes import GRID_BETTING, QUANTILE_SHARE, SizeNumbers, reason_against
+from certiset.core.certificate.open_sizes import next_open_size, open_sizes
+from certiset.core.certificate.sizes import (
+    GRID_BETTING,
+    NO_CAP,
+    ONE_SIZE,
+    QUANTILE_SHARE,
+    SizeNumbers,
+    one_size,
+    reason_against,
+)
 from certiset.core.fit.candidates import Candidate
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.plan import Plan
 from certiset.core.fit.reference_rows import ReferenceRows, make_reference
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
-from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate, size_cap
+from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate, fixed_grid, size_cap
 from certiset.core.fit.workspace import Workspace
+from certiset.core.sets.measures import MEASURES
 
 _SMALLEST_N_OF_GRID = 8
 _MOST_COUNTED = 4
@@ -63,6 +73,10 @@ class Certified:
     member_bounds: list[float] | None
     upper_bound: float | None
     size_ranks: list[int]
+    open_sizes: int | None = None
+    """how many sizes were open to the quantile; None where thresholds were rounded up for it"""
+    dimensions: int | None = None
+    """of the targets, where all sets have one volume"""
 
     @property
     def cost(self) -> tuple[float, float]:
@@ -79,46 +93,60 @@ class Certified:
         return all(self.size_ranks) and all(map(math.isfinite, self.calibrated.size_quantile))
 
     def reason_against(self, measure: str) -> str | None:
-        """Why the mean size should not be stated, although there is a bound."""
-        if self.upper_bound is None or self.cap is None or self.bound == EXACT:
+        """Why the mean size should not be stated, although there may be a bound."""
+        if self.bound == EXACT:
             return None
+        if self.upper_bound is None or self.cap is None:
+            return NO_CAP
         return reason_against(measure, self.upper_bound, self.cap, self.mean_size)
 
 
 def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> Certified:
-    """Calibrates the candidate exactly and bounds the size of its sets."""
-    grid = parts.tuning if plan.n >= _SMALLEST_N_OF_GRID and parts.cap is not None else None
+    """Calibrates the candidate exactly and bounds the size of its sets.
+
+    The quantile of the size is at the threshold itself if the sizes that it may take are fixed: labels, and where no
+    tuning rows fix a grid of thresholds, a ladder. The mean always needs such a grid.
+    """
+    measure, has_one_size, cap = scorer.score.sets.measure, scorer.score.kind in ONE_SIZE, parts.cap
+    wanted = plan.n >= _SMALLEST_N_OF_GRID and not has_one_size
+    grid = parts.tuning if wanted and cap is not None else None
+    fixed = fixed_grid(scorer, cap) if wanted and cap is not None and parts.tuning is None else []
+    sizes = open_sizes(measure, cap) if MEASURES[measure].is_count or grid is None else None
     numbers = SizeNumbers(
         log_ratios=np.asarray(candidate.log_ratios),
         n=plan.n,
         gamma=plan.gamma(candidate.choice),
         draws=candidate.draws,
-        grid_size=GRID_POINTS if grid is not None else None,
+        grid_size=GRID_POINTS if grid is not None else len(fixed) or None,
+        drawn=candidate.guarantee.needs_posterior,
     )
-    ranks = numbers.quantile_ranks().tolist()
-    bound = _size_bound(plan, scorer, candidate.pool, has_grid=grid is not None)
+    ranks = numbers.quantile_ranks(sizes=sizes).tolist()
+    bound = _size_bound(plan, scorer, candidate.pool, has_grid=numbers.grid_size is not None)
     calibrated = calibrate(
         scorer,
         candidate.theta,
         parts.calibration,
         candidate.ranks,
         tuning=grid,
-        cap=parts.cap,
+        cap=cap,
+        fixed=fixed,
         size_ranks=ranks,
+        sizes_at_grid=sizes is None,
         reference=parts.reference,
         around=plan.options.alpha if bound == GRID_BETTING else None,
     )
-    found = Certified(candidate, parts.places, calibrated, None, None, parts.cap, None, None, ranks)
-    if scorer.score.has_one_size:
-        widths = [max(size, 2 * tau) for size, tau in zip(calibrated.largest, calibrated.tau, strict=True)]
-        mean = float(np.mean(widths))
-        return replace(found, bound=EXACT, member_bounds=widths, upper_bound=mean, size_ranks=[0] * len(widths))
-    if parts.cap is None:
+    if has_one_size:
+        return _of_one_size(scorer, candidate, parts, calibrated)
+    if sizes is not None:
+        named = [next_open_size(measure, cap, size) for size in calibrated.size_quantile]
+        calibrated = replace(calibrated, size_quantile=named)
+    found = Certified(candidate, parts.places, calibrated, None, None, cap, None, None, ranks, sizes)
+    if cap is None:
         return found
     if bound == GRID_BETTING:
-        bounds = parts.cap * numbers.betting_bounds(calibrated.counts)
+        bounds = cap * numbers.betting_bounds(calibrated.counts)
     else:
-        bounds = parts.cap * numbers.mean_bounds(np.asarray(calibrated.efficiency), cast(EfficiencyBound, bound))
+        bounds = cap * numbers.mean_bounds(np.asarray(calibrated.efficiency), cast(EfficiencyBound, bound))
     return replace(
         found,
         bound=bound,
@@ -126,6 +154,24 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
         member_bounds=bounds.tolist(),
         upper_bound=float(bounds.mean()),
     )
+
+
+def _of_one_size(scorer: Scorer, candidate: Candidate, parts: Parts, calibrated: Calibrated) -> Certified:
+    """All sets of a threshold are equally large: that needs no bound."""
+    sizes = sizes_of_one(scorer, calibrated)
+    mean, ranks, dimensions = float(np.mean(sizes)), [0] * len(sizes), dimensions_of(scorer)
+    return Certified(candidate, parts.places, calibrated, EXACT, None, parts.cap, sizes, mean, ranks, None, dimensions)
+
+
+def sizes_of_one(scorer: Scorer, calibrated: Calibrated) -> list[float]:
+    """The size of every set of each member, for a score whose sets have one."""
+    each = zip(calibrated.largest, calibrated.tau, strict=True)
+    return [max(size, one_size(scorer.score.kind, tau, dimensions_of(scorer))) for size, tau in each]
+
+
+def dimensions_of(scorer: Scorer) -> int | None:
+    """Of volumes."""
+    return scorer.model.outputs if MEASURES[scorer.score.sets.measure].is_power else None
 
 
 def _size_bound(plan: Plan, scorer: Scorer, members: int, *, has_grid: bool) -> str:
@@ -211,7 +257,8 @@ def _efficiency(plan: Plan, certified: Certified, *, stated: bool) -> Efficiency
     gamma = plan.options.own_gamma
     quantile = None
     if certified.has_quantile:
-        quantile = SizeQuantile(QUANTILE_SHARE, max(certified.calibrated.size_quantile), gamma)
+        largest = max(certified.calibrated.size_quantile)
+        quantile = SizeQuantile(QUANTILE_SHARE, largest, gamma, sizes=certified.open_sizes)
     return Efficiency(
         measure=plan.score.sets.measure,
         bound=certified.bound if stated else None,
@@ -223,4 +270,5 @@ def _efficiency(plan: Plan, certified: Certified, *, stated: bool) -> Efficiency
         monte_carlo=0.0,
         quantile=quantile,
         size_steps=certified.calibrated.counts[0].steps if stated and certified.bound == GRID_BETTING else None,
+        dimensions=certified.dimensions,
     )

@@ -39,7 +39,8 @@ def examine(data: CheckedData, in_sequence: Tensor, rows: Rows, options: FitOpti
     """
     units, unit = count_units(data)
     clustered = unit == "clusters"
-    similar = find_similar_rows(data.x[in_sequence.numpy()] if clustered else data.x)
+    looked_at = in_sequence.numpy() if clustered else slice(None)
+    similar = find_similar_rows(data.x[looked_at], data.y[looked_at])
     distinct = len(np.unique(equal_row_codes(data.x))) if clustered else similar.distinct
     p_value = _order_p_value(in_sequence, rows, options, as_given)
     return Findings(

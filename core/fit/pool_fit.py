@@ -9,6 +9,8 @@ from certiset.core.certificate import Union
 from certiset.core.certificate.content import Caveat
 from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
 from certiset.core.certificate.pool_sizes import pool_sizes
+from certiset.core.certificate.sizes import ONE_SIZE
+from certiset.core.fit.certification import dimensions_of, sizes_of_one
 from certiset.core.fit.families import Family
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.pool_measurement import measure_pool
@@ -83,10 +85,16 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
     tuning = work.tuning()
     cap = size_cap(scorer, tuning, options.size_cap)
     measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.alpha)
-    if scorer.score.has_one_size:
-        widths = [max(one.largest[0], 2 * one.tau[0]) for one in found]
-        empirical = measured.mean(pool.weights)
-        efficiency = pool.exact_efficiency(widths, gamma=options.own_gamma, empirical=empirical, cap=cap)
+    if scorer.score.kind in ONE_SIZE:
+        widths = [sizes_of_one(scorer, one)[0] for one in found]
+        efficiency = pool.exact_efficiency(
+            widths,
+            measure=scorer.score.sets.measure,
+            gamma=options.own_gamma,
+            empirical=measured.mean(pool.weights),
+            cap=cap,
+            dimensions=dimensions_of(scorer),
+        )
         members, against = pool.members(tau, tuned_on, widths=widths), None
     else:
         sized = pool_sizes(

@@ -65,12 +65,13 @@ def make_reference(scorer: Scorer, data: CheckedData, calibration: Tensor, dtype
 def reference_features(model: Model, x: NDArray[Any], served: torch.dtype, dtype: torch.dtype) -> Tensor:
     """Of inputs that were rounded to the precision that is served, computed in another one.
 
-    A graph of strangers has one precision; its features are moved by a few of the places that it has.
+    A graph of strangers has one precision. Its rows are computed alone, where sums are taken in another order than in a
+    batch, whatever the graph makes of the difference, and are moved by a few of the places that it has.
     """
     rounded = torch.from_numpy(np.ascontiguousarray(x)).to(served).numpy()
-    features = model.features(rounded, _CPU, dtype)
     if not model.manifest.backbone.is_foreign:
-        return features
+        return model.features(rounded, _CPU, dtype)
+    features = torch.cat([model.features(rounded[row : row + 1], _CPU, dtype) for row in range(len(rounded))])
     noise = 2 * torch.rand(features.shape, generator=torch.Generator().manual_seed(0), dtype=dtype) - 1
     size = features.abs().amax(dim=1, keepdim=True)
     return features + _FOREIGN_PLACES * torch.finfo(torch.float32).eps * size * noise

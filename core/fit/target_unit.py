@@ -10,7 +10,7 @@ commutes with the factor. Hence the order of the scores of any rows is the same 
 the threshold and the ends of the sets are multiplied by exactly 2^-e, and then by 2^e again. A choice that changes no
 rank may rest on any data, D_N included. It is nevertheless taken from D_0 where there is one, since the grid on which
 thresholds are rounded up for the size certificate is laid out in this unit, and must be fixed before D_N is seen.
-Without D_0 there is no such grid.
+Without D_0 the points of that grid are multiples of the given cap, times powers of two whatever the unit.
 
 What does underflow (a number 2^126 times smaller than the others, in float32) is covered by a floor under the rounding
 slack, so that it costs width and not coverage.

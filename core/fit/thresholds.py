@@ -41,7 +41,7 @@ class Calibrated:
     efficiency: list[float]
     """mean of min(size / cap, 1) on D_N, thresholds rounded up to the grid if there is one"""
     size_quantile: list[float]
-    """the size of the given rank from above, thresholds rounded up; infinite where the grid does not reach"""
+    """the size of the given rank from above at the threshold, or at the next point of the grid, infinite beyond"""
     largest: list[float]
     """the largest size on D_N"""
     rounding: list[float]
@@ -72,7 +72,9 @@ def calibrate(
     *,
     tuning: Rows | None,
     cap: float | None,
+    fixed: list[float] | None = None,
     size_ranks: list[int] | None = None,
+    sizes_at_grid: bool = True,
     reference: ReferenceRows | None = None,
     around: float | None = None,
 ) -> Calibrated:
@@ -80,9 +82,9 @@ def calibrate(
 
     The rounding error is what the score says, or what the reference rows show if that is more.
 
-    With tuning rows, efficiency and the size of rank ``size_ranks`` (0: none) from above are measured at the smallest
-    point above tau of a grid that depends on theta and the tuning rows alone: fixed before D_N is looked at. ``around``
-    is the level near which most of its points lie, if any.
+    Efficiency, and with ``sizes_at_grid`` the size of rank ``size_ranks`` (0: none) from above, are measured at the
+    smallest point above tau of a grid: one that depends on theta and the tuning rows alone, or the ``fixed`` one.
+    ``around`` is the level near which most points of the former lie, if any.
     """
     unit = SizeUnit.of(scorer)
     cap = None if cap is None else unit.divide(cap)
@@ -106,18 +108,20 @@ def calibrate(
         taus.append(tau)
         sizes.append(size.mean().view(1))
         largest.append(size.max().view(1))
-        if cap is None:
-            continue
-        if tuning is None:
-            efficiencies.append((size / cap).clamp(max=1).mean().view(1))
-            continue
-        upper = next_grid_point(scorer, member, tuning, cap, tau, around)
-        at_grid = scorer.score.size(prediction, upper)
-        counts.append(count_sizes(scorer, torch.where(torch.isinf(upper), cap, at_grid[0]), cap))
-        efficiencies.append(torch.tensor([counts[-1].mean], dtype=torch.float64))
+        at_grid = size
+        if cap is not None:
+            upper = tau
+            if tuning is not None:
+                upper = next_grid_point(scorer, member, tuning, cap, tau, around)
+            elif fixed:
+                upper = _smallest_above(tau.new_tensor(fixed), tau)
+            at_grid = scorer.score.size(prediction, upper)
+            counts.append(count_sizes(scorer, torch.where(torch.isinf(upper), cap, at_grid[0]), cap))
+            efficiencies.append(torch.tensor([counts[-1].mean], dtype=torch.float64))
+            at_grid = torch.where(torch.isinf(upper), upper.to(at_grid.dtype), at_grid)
         if size_rank:
-            quantile = at_grid[0].kthvalue(len(rows) + 1 - size_rank).values.view(1)
-            quantiles.append(torch.where(torch.isinf(upper), upper, quantile))
+            measured = at_grid if sizes_at_grid else size
+            quantiles.append(measured[0].kthvalue(len(rows) + 1 - size_rank).values.view(1))
     answer = Calibrated(
         [*map(scorer.in_targets_unit, _host(taus))],
         unit.multiply(_host(sizes)),
@@ -160,8 +164,11 @@ def next_grid_point(
         middle = 0.5 * (low + high)
         enough = (scorer.score.size(prediction, middle) / cap).clamp(max=1).mean(dim=1) >= levels
         low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
-    above = torch.where(high >= tau, high, torch.full_like(high, torch.inf))
-    return above.min().view(1)
+    return _smallest_above(high, tau)
+
+
+def _smallest_above(points: Tensor, tau: Tensor) -> Tensor:
+    return torch.where(points >= tau, points, torch.full_like(points, torch.inf)).min().view(1)
 
 
 def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -> Tensor:
@@ -177,6 +184,11 @@ def count_sizes(scorer: Scorer, sizes: Tensor, cap: float) -> SizeCounts:
     if scorer.score.cap_is_fixed:
         return SizeCounts.of_labels(found.round().astype(np.int64), round(cap))
     return SizeCounts.of_capped(found, cap)
+
+
+def fixed_grid(scorer: Scorer, cap: float) -> list[float]:
+    """Thresholds that depend on no row at all, in the scorer's unit, which changes none of them: see `target_unit`."""
+    return scorer.score.fixed_thresholds(scorer.model.outputs, SizeUnit.of(scorer).divide(cap))
 
 
 def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:

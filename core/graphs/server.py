@@ -39,7 +39,7 @@ class _Server:
 
     def serve(self, questions: "SimpleQueue[dict[str, Any]]", size: int, threads: int) -> None:
         try:
-            session = GraphSession(self._array(self._inputs, np.dtype(np.uint8), (size,)).tobytes(), threads)
+            session = GraphSession(self._array(self._inputs, np.dtype(np.uint8), (size,)).data, threads)
         except ModelError as error:
             self._say(error=str(error))
             return

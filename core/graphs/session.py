@@ -15,6 +15,8 @@ from certiset.core.errors import ModelError, first_line
 from certiset.core.graphs.row_proof.verdict import NOTHING_YET, RowProof
 
 _LONGEST_REASON = 300
+_MOST_ROWS = 2**16
+"""in one call, so that a graph's arithmetic with their number is exact in 32 bits, too"""
 _NOT_AS_WRITTEN = ["ReshapeFusion"]
 """puts -1 for the number of rows into a shape, so that a shape that does not fit takes several rows together"""
 _NOT_A_ROW_EACH = "The last output of the ONNX model must be floats, one row for each input."
@@ -42,14 +44,16 @@ class GraphOpener(Protocol):
 class GraphSession:
     """The graph in this process: for a graph of one's own, or inside a confined process."""
 
-    def __init__(self, content: bytes, threads: int = 0) -> None:
+    def __init__(self, content: bytes | memoryview, threads: int = 0) -> None:
         """``threads``: 0 for as many as there are cores."""
         import onnxruntime  # noqa: PLC0415 (only those who bring an ONNX model pay for it)
 
         from certiset.core.graphs.row_proof.chance import refuse_chance  # noqa: PLC0415
-        from certiset.core.graphs.row_proof.graph_file import read_graph  # noqa: PLC0415
+        from certiset.core.graphs.row_proof.graph_file import outline, read_model, without_claims  # noqa: PLC0415
 
-        self._outline = read_graph(content)
+        model = read_model(content)
+        runnable = without_claims(model)
+        self._outline = outline(model)
         refuse_chance(self._outline)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -63,7 +67,7 @@ class GraphSession:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             self._session = onnxruntime.InferenceSession(
-                content, options, providers=["CPUExecutionProvider"], disabled_optimizers=_NOT_AS_WRITTEN
+                runnable, options, providers=["CPUExecutionProvider"], disabled_optimizers=_NOT_AS_WRITTEN
             )
         except Exception as error:  # onnxruntime raises several kinds, none of them documented
             raise ModelError(f"The ONNX model cannot be loaded: {_reason(error)}") from None
@@ -85,12 +89,16 @@ class GraphSession:
     def __call__(self, x: NDArray[Any]) -> NDArray[Any]:
         rows = x.astype(self._dtype, copy=False)
         self.row_proof = self._judged(x.shape[1:])
-        if self.row_proof.proved:
-            found = self._run(rows)
-            if found.ndim == 0 or len(found) != len(rows):
-                raise ModelError(_NOT_A_ROW_EACH)
-            return found
-        return self._one_by_one(rows)
+        if not self.row_proof.proved:
+            return self._one_by_one(rows)
+        parts = [self._batch(rows[start : start + _MOST_ROWS]) for start in range(0, max(1, len(rows)), _MOST_ROWS)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _batch(self, rows: NDArray[Any]) -> NDArray[Any]:
+        found = self._run(rows)
+        if found.ndim == 0 or len(found) != len(rows):
+            raise ModelError(_NOT_A_ROW_EACH)
+        return found
 
     def _judged(self, row_shape: tuple[int, ...]) -> RowProof:
         from certiset.core.graphs.row_proof.walk import prove  # noqa: PLC0415

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from certiset.core.scores.base import ModelOutputs
+from certiset.core.scores.fixed_thresholds import totals
 from certiset.core.scores.labels import LabelScore
 
 
@@ -18,8 +19,11 @@ class Aps(LabelScore):
     kind: ClassVar[str] = "aps"
 
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
-        totals, _places = totals_and_places(prediction.outputs)
-        return totals
+        found, _places = totals_and_places(prediction.outputs)
+        return found
+
+    def fixed_thresholds(self, outputs: int, cap: float) -> list[float]:
+        return totals()
 
 
 def totals_and_places(logits: Tensor) -> tuple[Tensor, Tensor]:

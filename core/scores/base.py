@@ -42,8 +42,6 @@ class Score(BaseModel, ABC):
     """the kind of its level sets"""
     has_scale: ClassVar[bool] = False
     """whether it divides by a learned scale u(x; theta)"""
-    has_one_size: ClassVar[bool] = False
-    """whether all sets of one threshold are intervals of width 2 tau, but for rounding"""
     is_equivariant: ClassVar[bool] = False
     """whether outputs and targets times a power of two give scores times it: then any unit will do"""
     cap_is_fixed: ClassVar[bool] = False
@@ -91,6 +89,13 @@ class Score(BaseModel, ABC):
         spans = tuning_targets.amax(dim=0) - tuning_targets.amin(dim=0)
         span = float(spans.double().prod())
         return span if span > 0 else None
+
+    def fixed_thresholds(self, outputs: int, cap: float) -> list[float]:
+        """Thresholds in ascending order to round tau up to where no rows may be looked at for some; none by default.
+
+        They lie so densely where thresholds usually are that little is lost. ``cap`` is the size that counts as 1.
+        """
+        return []
 
     def rounding(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:
         """What tau is raised by, so that rounding cannot take a target out of its set.

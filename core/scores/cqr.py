@@ -7,6 +7,7 @@ from torch import Tensor
 
 from certiset.core.errors import OptionError
 from certiset.core.scores.base import ModelOutputs, Score, broadcast
+from certiset.core.scores.fixed_thresholds import within
 from certiset.core.scores.rounding import slack, to_float64
 from certiset.core.sets import Intervals, PredictionSets
 from certiset.core.tasks import Task
@@ -53,6 +54,10 @@ class Cqr(Score):
         loss = torch.maximum(alpha / 2 * below, (alpha / 2 - 1) * below)
         loss = loss + torch.maximum((1 - alpha / 2) * above, -alpha / 2 * above)
         return loss.mean(dim=1)
+
+    def fixed_thresholds(self, outputs: int, cap: float) -> list[float]:
+        """Up to half the cap, beyond which intervals are cut."""
+        return within(cap / 2)
 
     def _ends(self, prediction: ModelOutputs, tau: Tensor) -> tuple[Tensor, Tensor]:
         """The ends that are served."""

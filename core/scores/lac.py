@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from certiset.core.scores.base import ModelOutputs
+from certiset.core.scores.fixed_thresholds import totals
 from certiset.core.scores.labels import LabelScore
 
 
@@ -16,3 +17,6 @@ class Lac(LabelScore):
 
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
         return 1 - torch.softmax(prediction.outputs, dim=-1)
+
+    def fixed_thresholds(self, outputs: int, cap: float) -> list[float]:
+        return totals()

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from certiset.core.scores.aps import totals_and_places
 from certiset.core.scores.base import ModelOutputs
+from certiset.core.scores.fixed_thresholds import totals
 from certiset.core.scores.labels import LabelScore
 
 
@@ -28,5 +29,13 @@ class Raps(LabelScore):
     free: NotNegative = Field(2, description="how many of the likeliest labels are not penalised")
 
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
-        totals, places = totals_and_places(prediction.outputs)
-        return totals + self.penalty * (places - self.free).clamp(min=0)
+        found, places = totals_and_places(prediction.outputs)
+        return found + self.penalty * (places - self.free).clamp(min=0)
+
+    def fixed_thresholds(self, outputs: int, cap: float) -> list[float]:
+        """Beyond the totals, one between every two places, of many places only some."""
+        beyond, place = [], 0
+        while self.penalty and place < outputs:
+            beyond.append(1 + self.penalty * (place + 0.5))
+            place += max(1, place // 16)
+        return [*totals(), *beyond]

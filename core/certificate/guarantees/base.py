@@ -108,7 +108,7 @@ class Guarantee(ABC):
 
     def size_quantile_checks(self, certificate: CertificateContent) -> list[Check]:
         """The size that few sets exceed, or that none is stated."""
-        return member_quantile_checks(certificate)
+        return member_quantile_checks(certificate, drawn=self.needs_posterior)
 
     @abstractmethod
     def statement(self, certificate: CertificateContent) -> str:

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from certiset.core.graphs.row_proof.values import NotProvedError, Size
 
 _LARGEST = 2**62
+_MOST_OF_ROWS = {np.dtype(np.int64): 2**31}
+"""times the number of rows that cannot overflow"""
+_MOST_OF_ROWS_ELSEWHERE = 2**7
+"""in 32 bits, as whole numbers or floats, for up to 2^17 rows"""
 
 
 def _multiply(a: Any, b: Any) -> Any:
@@ -20,7 +24,10 @@ def _multiply(a: Any, b: Any) -> Any:
     if isinstance(a, Size):
         if b != int(b) or b <= 0:
             raise NotProvedError("multiplies the number of rows")
-        return Size(a.times * int(b))
+        found = Size(a.times * int(b))
+        if found.times > _MOST_OF_ROWS.get(getattr(b, "dtype", None), _MOST_OF_ROWS_ELSEWHERE):
+            raise NotProvedError("multiplies the number of rows until it overflows")
+        return found
     return a * b
 
 

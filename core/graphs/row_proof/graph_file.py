@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto, numpy_helper
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    TypeProto,
+    numpy_helper,
+)
 
 from certiset.core.errors import ModelError
 from certiset.core.graphs.row_proof.values import MOST_ENTRIES, NotProvedError, Value, contents, known
@@ -18,13 +27,55 @@ _DATA = ("float_data", "int32_data", "string_data", "int64_data", "raw_data", "d
 _LISTS = ("floats", "ints", "strings")
 
 
-def read_graph(content: bytes) -> ModelProto:
-    """The model without its large weights; `ModelError` if it is none, or is too large to be judged."""
+def read_model(content: bytes | memoryview) -> ModelProto:
+    """The file as it is; `ModelError` if it is none."""
     model = ModelProto()
     try:
         model.ParseFromString(content)
     except DecodeError:
         raise ModelError("The ONNX model cannot be loaded: it is not an ONNX file.") from None
+    return model
+
+
+def without_claims(model: ModelProto) -> bytes:
+    """The file to be run: it says nothing of shapes but how long the input's axes are, which is checked at each call.
+
+    onnxruntime believes what a file says of the shapes inside, and computes with them instead of the real ones: a graph
+    that calls its batch a single row would have the rows of all batches mixed by operators that keep rows apart.
+    """
+    for place, graph in enumerate(_graphs(model)):
+        graph.ClearField("value_info")
+        for entry in graph.input:
+            (_forget_shape if place else _forget_names)(entry.type)
+        for entry in graph.output:
+            _forget_shape(entry.type)
+    for function in model.functions:
+        function.ClearField("value_info")
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def _forget_shape(kind: TypeProto) -> None:
+    """All but the number of axes, which onnxruntime asks for where a loop begins."""
+    while kind.HasField("sequence_type") or kind.HasField("optional_type"):
+        kind = kind.sequence_type.elem_type if kind.HasField("sequence_type") else kind.optional_type.elem_type
+    for name in ("tensor_type", "sparse_tensor_type"):
+        for side in getattr(kind, name).shape.dim if kind.HasField(name) else ():
+            side.Clear()
+
+
+def _forget_names(kind: TypeProto) -> None:
+    """Axes with the same name would be taken to be equally long."""
+    for side in kind.tensor_type.shape.dim if kind.HasField("tensor_type") else ():
+        side.ClearField("dim_param")
+
+
+def read_graph(content: bytes) -> ModelProto:
+    return outline(read_model(content))
+
+
+def outline(model: ModelProto) -> ModelProto:
+    """The model without its large weights, which are taken out of it; `ModelError` if it is too large to be judged."""
     graphs = list(_graphs(model))
     for graph in graphs:
         for tensor in graph.initializer:

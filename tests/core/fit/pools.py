@@ -13,6 +13,7 @@ from certiset.core.certificate.completion import completed
 from certiset.core.certificate.content import FORMAT, Data, ModelFacts
 from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
 from certiset.core.certificate.pool_sizes import pool_sizes
+from certiset.core.certificate.sizes import ONE_SIZE
 from certiset.core.fit import Predictor
 from certiset.core.fit import model_defaults as defaults
 from certiset.core.fit.options import FitOptions
@@ -71,9 +72,9 @@ def hand_pool(
     tuned_on = [n_tune + sum(sizes[:place]) for place in range(len(sizes))]
     mean, gamma, measure = measured.mean(plan.weights), chosen.own_gamma, score.sets.measure
     found, widths = None, None
-    if score.has_one_size:
+    if score.kind in ONE_SIZE:
         widths = np.maximum(measured.size.max(axis=0), 2 * np.array(tau)).tolist()
-        efficiency = plan.exact_efficiency(widths, gamma=gamma, empirical=mean, cap=cap)
+        efficiency = plan.exact_efficiency(widths, measure="width", gamma=gamma, empirical=mean, cap=cap)
     else:
         found = pool_sizes(
             measured.at_grid,

@@ -1,5 +1,6 @@
 """Whatever a graph does with a batch, what is certified and served is a function of one row."""
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -11,10 +12,13 @@ from certiset.core.fit import Predictor, fit
 from certiset.core.graphs import GraphHost, GraphSession
 from certiset.core.models import Model
 from tests.core.graphs.company import companies, differs
+from tests.core.graphs.deceptive import DECEPTIVE
 from tests.core.graphs.dishonest import COLUMNS, DISHONEST, RANDOM
+from tests.core.graphs.more_dishonest import MORE
 
 ROWS = np.random.default_rng(0).standard_normal((6, COLUMNS)).astype(np.float32)
-dishonest = pytest.mark.parametrize("made", DISHONEST.values(), ids=DISHONEST)
+ALL = DISHONEST | MORE
+dishonest = pytest.mark.parametrize("made", ALL.values(), ids=ALL)
 
 
 @dishonest
@@ -25,6 +29,19 @@ def test_a_row_does_not_see_its_company(made: Callable[[], bytes]) -> None:
     assert differs(session, ROWS) == 0.0
     assert session.row_proof.rows == "one_by_one"
     assert session.row_proof.reason
+
+
+@pytest.mark.parametrize("made", DECEPTIVE.values(), ids=DECEPTIVE)
+def test_what_a_file_says_of_itself_is_not_believed(made: Callable[[], bytes]) -> None:
+    raw = onnxruntime.InferenceSession(made(), providers=["CPUExecutionProvider"])
+    session, most = GraphSession(made()), 0.0
+    for count in (2, 9, 17):
+        rows = np.random.default_rng(count).standard_normal((count, COLUMNS)).astype(np.float32)
+        alone = np.concatenate([session(rows[row : row + 1]) for row in range(count)])
+        assert np.array_equal(session(rows), alone)
+        with contextlib.suppress(Exception):
+            most = max(most, float(np.abs(raw.run(["y"], {"x": rows})[0] - alone).max()))
+    assert most > 0.01, "onnxruntime believes it"
 
 
 @pytest.mark.parametrize("made", RANDOM.values(), ids=RANDOM)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from safetensors.torch import save_file
 
+from certiset.core.certificate import Certificate
 from certiset.core.certificate.signing import Signer
+from certiset.core.certificate.size_statement import size_statement
 from certiset.core.fit import fit
 from certiset.core.models import Model
 from certiset.service.cli.main import main
@@ -26,10 +28,21 @@ from tests.core.fit.problems import (
     toy_model,
 )
 
+TWO_OUTPUTS = Model.from_manifest({"name": "two outputs", "task": "regression", "input_shape": [2]}, {})
+
+
+def two_columns(rows: int, targets: int = 1) -> Arrays:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, 1)) + np.array([[-1.0, 1.0]])
+    return x, x[:, :targets] + rng.normal(size=(rows, targets))
+
+
 PROBLEMS: dict[str, Callable[[], tuple[Model, Arrays, dict[str, Any]]]] = {
     "labels": lambda: (class_model(), class_data(600, 0), QUICK),
     "a scale that is learned": lambda: (toy_model(), toy_data(600, 0), QUICK),
     "nothing tuned": lambda: (class_model(), class_data(300, 1), {"method": "standard", "score": "aps"}),
+    "a mean that is not stated": lambda: (TWO_OUTPUTS, two_columns(600), QUICK | {"score": "cqr", "size_cap": 0.5}),
+    "sets of one volume": lambda: (TWO_OUTPUTS, two_columns(600, targets=2), QUICK | {"score": "ball"}),
     "many members": lambda: (shifted_logits_model(), shifted_logits(3000, 8), STEPS_PAY),
 }
 
@@ -104,7 +117,7 @@ def test_everything_agrees(made: Callable[[str], Files], name: str, capsys: pyte
         "threshold of member 0",
         "truths within the threshold of member 0",
         "mean size",
-        "mean efficiency of member 0",
+        "size of the sets of member 0" if name == "sets of one volume" else "mean efficiency of member 0",
     ):
         assert line in said
     assert files.audit(predictor=files.folder) == 0
@@ -167,6 +180,30 @@ def test_a_certificate_that_was_changed(
     said = replace(files, certificate=tmp_path / "forged.json").said(capsys)
     wrong = {name for name, ok in said.items() if not ok}
     assert {"id", "signature", "threshold of member 0", "thresholds", "data file's SHA-256"} <= wrong
+    assert said["mean size"]
+
+
+def test_sizes_that_the_issuer_made_smaller(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers that go together, signed by the issuer's own key: only the rows tell."""
+    files = made("labels")
+    certificate = Certificate.from_json(json.loads(files.certificate.read_text()))
+    quantile, first = certificate.efficiency.quantile, certificate.members[0]
+    assert quantile is not None
+    size = quantile.size - 1
+    forged = replace(
+        certificate,
+        members=[replace(first, size_quantile=size)],
+        efficiency=replace(certificate.efficiency, quantile=replace(quantile, size=size)),
+        signature=None,
+    )
+    forged = replace(forged, size_statement=size_statement(forged))
+    signed = Signer.from_file_or_new(files.folder.parent / "key.pem").sign(replace(forged, id=forged.digest_id))
+    assert signed.verify(files.key).valid
+    (tmp_path / "smaller.json").write_text(json.dumps(signed.to_json()))
+    said = replace(files, certificate=tmp_path / "smaller.json").said(capsys)
+    assert not said["size quantile of member 0"]
     assert said["mean size"]
 
 

@@ -124,7 +124,9 @@ def resize(call: Call) -> Value:
         if by_sizes and new != shape[axis]:
             off_the_rows(x, axis)
             shape[axis] = new
-        elif not by_sizes and (isinstance(new, Size) or new != 1):
+        elif not by_sizes and isinstance(new, Size):
+            raise NotProvedError("computes with the number of rows")
+        elif not by_sizes and new != 1:
             off_the_rows(x, axis)
             shape[axis] = None
     if any(isinstance(side, Size) and (x.rows is None or axis != x.rows.axis) for axis, side in enumerate(shape)):
