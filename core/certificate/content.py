@@ -1,25 +1,15 @@
-"""What a certificate says: its parts, its JSON and its digest."""
+"""What a certificate says: its parts and its JSON."""
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from certiset.core.certificate.canaries import Canaries
+from certiset.core.certificate.digest import digest_of
 from certiset.core.certificate.format1_fields import only_format_1
 from certiset.core.certificate.strict_json import written
 
 FORMAT = 2
 """of certificates that are issued today"""
-NOT_IN_DIGEST = ("id", "issued_at", "signature", "account", "names")
-"""what may differ between certificates of equal fits, beside the machine that they were made on"""
-
-
-def digest_of(content: dict[str, Any]) -> str:
-    """SHA-256 of a document in its one spelling, without what may differ between those of equal fits."""
-    kept = {name: value for name, value in content.items() if name not in NOT_IN_DIGEST}
-    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any
 
 from certiset.core.bounds import SizeCounts
 from certiset.core.certificate.checks import Check, close, equal
-from certiset.core.certificate.content import FORMAT, Caveat, Names, digest_of
+from certiset.core.certificate.content import FORMAT, Caveat, Names
+from certiset.core.certificate.digest import digest_of
 from certiset.core.certificate.json_text import parse
 from certiset.core.certificate.rounding import at_most, promise, total_risk
 from certiset.core.certificate.size_statement import cut_clause
