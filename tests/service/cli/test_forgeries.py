@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,10 +17,13 @@ from certiset.core.certificate.signing import Signer
 from certiset.core.certificate.sizes import SizeNumbers
 from certiset.core.fit import Predictor, fit
 from certiset.core.fit.candidates import point_candidate
-from certiset.core.fit.certification import Certified, issue
+from certiset.core.fit.certification import Certified, fitted
+from certiset.core.fit.issuing import issue
+from certiset.core.fit.methods import METHODS
 from certiset.core.fit.options import FitOptions
-from certiset.core.fit.plan import make_plan
+from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.thresholds import Calibrated
+from certiset.core.fit.workspace import Workspace
 from certiset.service.cli.main import main
 from tests.core.fit.problems import QUICK, class_data, class_model
 
@@ -65,14 +69,18 @@ def test_a_signature_that_was_stripped(genuine: Content, verify: Callable[[Any],
 
 def invented(n: int, tau: float) -> Certificate:
     """A certificate whose numbers all follow from each other: made with the issuer's own program, and without data."""
-    plan = make_plan(FitOptions.read({"method": "standard", "score": "lac", "bound": "vovk_2b"}), n)
+    asked = FitOptions.read({"method": "standard", "score": "lac", "bound": "vovk_2b"})
+    plan = METHODS["standard"].plan(asked.resolved("classification", "per_draw"), n)
     candidate = point_candidate(plan, 0, torch.zeros(0))
     numbers = SizeNumbers(np.zeros(1), n, plan.gamma(0), draws=1, grid_size=None)
     sizes = (3.0 * numbers.mean_bounds(np.zeros(1), "monotone")).tolist()
-    calibrated = Calibrated([tau], [0.0], [0.0], [], [0.0], [0.0])
+    calibrated = Calibrated([tau], [0.0], [0.0], [], [0.0], [0.0], [])
+    rows = torch.zeros(0, dtype=torch.int64)
+    certified = Certified(candidate, rows, calibrated, "monotone", None, 3.0, sizes, sizes[0], [0])
+    work, scorer = cast(Workspace, SimpleNamespace(plan=plan)), cast(Scorer, SimpleNamespace(score=plan.score))
     return issue(
-        plan,
-        Certified(candidate, calibrated, "monotone", None, 3.0, sizes, sizes[0], [0]),
+        plan.options,
+        fitted(work, scorer, certified),
         members_sha256="0" * 64,
         predictor_sha256="0" * 64,
         model_sha256="0" * 64,
