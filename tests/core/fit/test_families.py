@@ -32,7 +32,7 @@ TOY, CLASSES = (toy_model(), toy_data(500, 0)), (class_model(), class_data(500, 
         (TOY, {"tune": "both"}, ["head and scale"]),
         (TOY, {"score": "residual"}, ["head"]),
     ],
-    ids=str,
+    ids=lambda value: "toy" if value is TOY else "classes" if value is CLASSES else str(value),
 )
 def test_what_the_options_leave_open_is_tried(
     problem: Any, options: dict[str, Any], names: list[str], method: str

@@ -26,14 +26,14 @@ def fitted(problem: Any, **options: Any) -> Predictor:
         (CLASSES, {"method": "learned", "size_bound": "grid_kl"}, "grid_kl"),
         (CLASSES, {"method": "learned", "size_bound": "monotone"}, "monotone"),
         (CLASSES, {"method": "pac_bayes"}, "grid_betting"),
-        (CLASSES, {"method": "standard", "size_bound": "betting"}, "monotone"),
+        (CLASSES, {"method": "standard"}, "grid_betting"),
         (TOY, {"method": "learned", "size_cap": 6.0}, "grid_betting"),
         (TOY, {"method": "pac_bayes", "size_cap": 6.0}, "grid_kl"),
         (TOY, {"method": "pac_bayes", "size_cap": 6.0, "members": 4}, "grid_betting"),
         (TOY, {"method": "pac_bayes", "size_cap": 6.0, "size_bound": "betting"}, "grid_betting"),
         (TOY, {"method": "standard"}, "exact"),
     ],
-    ids=str,
+    ids=lambda value: "toy" if value is TOY else "classes" if value is CLASSES else str(value),
 )
 def test_the_bound_is_the_one_that_was_asked_for_and_verifies(
     problem: Any, options: dict[str, Any], bound: str
