@@ -1,5 +1,6 @@
 """The sizes of a certificate, recomputed from its other numbers."""
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ from certiset.core.certificate.sizes import GRID_BETTING, ONE_SIZE, SizeNumbers,
 
 def size_checks(certificate: CertificateContent) -> list[Check]:
     efficiency = certificate.efficiency
-    checks = [equal("size statement", size_statement(certificate), certificate.size_statement)]
+    checks = [equal("size statement", size_statement(certificate), certificate.size_statement), *_domains(certificate)]
     if efficiency.bound is None or efficiency.upper_bound is None:
         checks += [
             equal("mean size bound", None, efficiency.upper_bound),
@@ -26,6 +27,21 @@ def size_checks(certificate: CertificateContent) -> list[Check]:
     else:
         checks += _mean(certificate, efficiency.upper_bound)
     return checks + _quantile(certificate)
+
+
+def _domains(certificate: CertificateContent) -> list[Check]:
+    efficiency, shares = certificate.efficiency, _of(certificate, "efficiency_empirical")
+    largest = efficiency.cap if efficiency.measure == "labels" and efficiency.cap is not None else math.inf
+    return [
+        equal("share of gamma for the draws", 0.0, efficiency.monte_carlo),
+        Check("mean efficiencies", all(share is None or 0 <= share <= 1 for share in shares), "from 0 to 1", shares),
+        Check(
+            "mean number of labels",
+            efficiency.empirical <= largest * (1 + 1e-6),
+            f"at most {largest}",
+            efficiency.empirical,
+        ),
+    ]
 
 
 def _exact(certificate: CertificateContent, upper_bound: float) -> list[Check]:
