@@ -1,7 +1,13 @@
 """Checks of what a certificate says about the rows that were given."""
 
+import re
+
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import CertificateContent
+
+ORDER_LEVEL = 0.01
+"""p-values of the test of the rows' order below this are a caveat"""
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def data_checks(certificate: CertificateContent) -> list[Check]:
@@ -13,7 +19,12 @@ def data_checks(certificate: CertificateContent) -> list[Check]:
     found = [
         Check("distinct rows", 1 <= (data.distinct_rows or 1) <= data.rows, f"at most {data.rows}", data.distinct_rows),
         Check("order", 0 <= (data.order_p_value or 0) <= 1, "from 0 to 1", data.order_p_value),
+        Check("points that tune", provenance.n_tune >= 0, "at least 0", provenance.n_tune),
+        *_hashes(certificate),
     ]
+    if data.order_p_value is not None:
+        said = any(caveat.code == "order" for caveat in certificate.caveats)
+        found.append(equal("caveat about the order", data.order_p_value < ORDER_LEVEL, said))
     if data.clusters is not None:
         found += [
             equal("clusters", used, data.clusters),
@@ -24,3 +35,17 @@ def data_checks(certificate: CertificateContent) -> list[Check]:
     if (data.cluster_column is not None) > (data.clusters is not None):
         found.append(Check("clusters", False, "a number, if there is a column of clusters", None))
     return found
+
+
+def _hashes(certificate: CertificateContent) -> list[Check]:
+    """A hash that is none would agree with nothing, or with a program that compares beginnings."""
+    provenance = certificate.provenance
+    stated = {
+        "dataset": provenance.dataset_sha256,
+        "model": provenance.model_sha256,
+        "members": provenance.members_sha256,
+        "predictor": provenance.predictor_sha256,
+        "data file": certificate.data.file_sha256 if certificate.data is not None else None,
+    }
+    wrong = [name for name, value in stated.items() if value is not None and not _SHA256.fullmatch(value)]
+    return [equal("hashes that are none", [], wrong)]

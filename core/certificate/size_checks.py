@@ -1,5 +1,6 @@
 """The sizes of a certificate, recomputed from its other numbers."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ from certiset.core.certificate.content import CertificateContent
 from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.certificate.size_statement import size_statement
 from certiset.core.certificate.sizes import ONE_SIZE, one_size
+from certiset.core.sets.measures import MEASURES
 
 
 def size_checks(certificate: CertificateContent) -> list[Check]:
     efficiency, guarantee = certificate.efficiency, guarantee_of(certificate.coverage)
-    checks = [equal("size statement", size_statement(certificate), certificate.size_statement)]
+    checks = [equal("size statement", size_statement(certificate), certificate.size_statement), *_domains(certificate)]
     if efficiency.bound is None or efficiency.upper_bound is None:
         checks += [
             equal("mean size bound", None, efficiency.upper_bound),
@@ -24,6 +26,21 @@ def size_checks(certificate: CertificateContent) -> list[Check]:
     else:
         checks += guarantee.mean_size_checks(certificate, efficiency.upper_bound)
     return checks + guarantee.size_quantile_checks(certificate)
+
+
+def _domains(certificate: CertificateContent) -> list[Check]:
+    efficiency, shares = certificate.efficiency, _of(certificate, "efficiency_empirical")
+    largest = efficiency.cap if MEASURES[efficiency.measure].is_count and efficiency.cap is not None else math.inf
+    return [
+        equal("share of gamma for the draws", 0.0, efficiency.monte_carlo),
+        Check("mean efficiencies", all(share is None or 0 <= share <= 1 for share in shares), "from 0 to 1", shares),
+        Check(
+            "mean number of labels",
+            efficiency.empirical <= largest * (1 + 1e-6),
+            f"at most {largest}",
+            efficiency.empirical,
+        ),
+    ]
 
 
 def _exact(certificate: CertificateContent, upper_bound: float) -> list[Check]:

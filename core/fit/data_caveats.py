@@ -7,12 +7,13 @@ import torch
 from torch import Tensor
 
 from certiset.core.certificate.content import Caveat, Data
+from certiset.core.certificate.data_checks import ORDER_LEVEL
 from certiset.core.certificate.population import EQUAL_ROWS
 from certiset.core.data.arrays import CheckedData
 from certiset.core.data.row_hashes import equal_row_codes
 from certiset.core.data.similar_rows import SimilarRows, find_similar_rows
 from certiset.core.fit.options import FitOptions
-from certiset.core.fit.order_test import LEVEL, order_p_value
+from certiset.core.fit.order_test import order_p_value
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.splitting import count_units
@@ -98,7 +99,7 @@ def _similar(found: SimilarRows, clustered: bool, clusters: str | None) -> list[
 
 def _order(p_value: float, *, ordered: bool) -> list[Caveat]:
     caveats = [Caveat("order_of_time", _FOLLOWING)] if ordered else []
-    if p_value < LEVEL:
+    if p_value < ORDER_LEVEL:
         caveats.append(
             Caveat(
                 "order",

@@ -17,9 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-LEVEL = 0.01
-"""a p-value below this is a caveat"""
-
 
 def order_p_value(scores: NDArray[np.float64], truths: NDArray[np.float64], seed: int = 0) -> float:
     """Of (rows,) scores and truths in their order."""

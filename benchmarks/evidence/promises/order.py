@@ -3,7 +3,8 @@
 import numpy as np
 
 from benchmarks.evidence.promises.family import Case, Family, Tally
-from certiset.core.fit.order_test import LEVEL, order_p_value
+from certiset.core.certificate.data_checks import ORDER_LEVEL
+from certiset.core.fit.order_test import order_p_value
 
 
 def p_values(runs: int, seed: int, rows: int, kinds: int | None) -> np.ndarray:
@@ -17,8 +18,8 @@ def p_values(runs: int, seed: int, rows: int, kinds: int | None) -> np.ndarray:
 
 
 def simulate(*, runs: int, seed: int, rows: int, kinds: int | None) -> list[Tally]:
-    broken = int(np.count_nonzero(p_values(runs, seed, rows, kinds) < LEVEL))
-    return [Tally("no caveat about the order", LEVEL, broken, runs)]
+    broken = int(np.count_nonzero(p_values(runs, seed, rows, kinds) < ORDER_LEVEL))
+    return [Tally("no caveat about the order", ORDER_LEVEL, broken, runs)]
 
 
 FAMILY = Family(

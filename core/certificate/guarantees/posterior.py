@@ -72,6 +72,7 @@ class PosteriorMean(Guarantee):
         return [
             equal("draws", coverage.draws, len(ranks)),
             equal("ranks", [k] * len(ranks), ranks),
+            equal("open ranks", ([k], [1.0]), (coverage.ranks, coverage.rank_weights)),
             close("budget", budget, coverage.kl_budget),
             Check("KL within budget", coverage.kl <= budget, f"at most {budget}", coverage.kl),
             close("miscoverage bound", level, coverage.miscoverage_bound),

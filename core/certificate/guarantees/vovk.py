@@ -29,6 +29,8 @@ class Vovk(MemberwiseGuarantee):
             equal("log-ratio", [0.0], column(certificate, "log_ratio")),
             equal("divergence", 0.0, coverage.kl),
             equal("draws", 1, coverage.draws),
+            equal("open ranks", ([coverage.k], [1.0]), (coverage.ranks, coverage.rank_weights)),
+            equal("budget", None, coverage.kl_budget),
             *self.whole_promise(coverage),
         ]
 

@@ -1,7 +1,9 @@
 """A certificate verifies as issued, and no overclaim made by editing it does, whichever bound it rests on."""
 
+import contextlib
 import json
 import math
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -102,6 +104,14 @@ EDITS: list[Callable[[Content], None]] = [
     change("options", "alpha", to=lambda v: v / 2),
     change("data", "rows", to=10),
     change("options", to=None),
+    change("provenance", "n_tune", to=-1),
+    change("provenance", "members_sha256", to="0"),
+    change("provenance", "predictor_sha256", to=""),
+    change("data", "order_p_value", to=1e-6),
+    change("coverage", "ranks", to=[]),
+    change("coverage", "rank_weights", 0, to=-1.0),
+    change("efficiency", "monte_carlo", to=0.5),
+    change("efficiency", "empirical", to=1e9),
     more_members,
 ]
 
@@ -114,6 +124,27 @@ def test_an_edited_certificate_does_not_verify(
     content = json.loads(json.dumps(certificates[kind].to_json()))
     edit(content)
     assert not reissued(content).verify().valid
+
+
+HOSTILE = [10**400, -(2**63), 2**31, -1, 0, 1e308, 5e-324, True, None, "", "\u0430lpha", [], {}, [[]], {"a": 1}]
+
+
+def places(content: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    entries = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    return [found for key, value in entries for found in [(*path, key), *places(value, (*path, key))]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_stands_in_a_field_the_answer_is_a_verdict_or_a_refusal(
+    certificates: dict[str, Certificate], kind: str
+) -> None:
+    text, chance = json.dumps(certificates[kind].to_json()), random.Random(0)
+    fields = places(json.loads(text))
+    for path in chance.sample(fields, 100):
+        content = json.loads(text)
+        change(*path, to=chance.choice(HOSTILE))(content)
+        with contextlib.suppress(DamagedFileError):
+            assert isinstance(reissued(content).verify().holds, bool)
 
 
 def test_a_certificate_under_another_id_does_not_verify(certificates: dict[str, Certificate]) -> None:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from benchmarks.evidence.promises.margin import most_broken
 from benchmarks.evidence.promises.order import p_values
-from certiset.core.fit.order_test import LEVEL, order_p_value
+from certiset.core.certificate.data_checks import ORDER_LEVEL
+from certiset.core.fit.order_test import order_p_value
 
 Floats = NDArray[Any]
 ROWS = 600
@@ -37,4 +38,4 @@ SEEN: dict[str, Callable[[np.random.Generator], tuple[Floats, Floats]]] = {
 @pytest.mark.parametrize("kind", SEEN)
 def test_what_is_not_independent_is_seen(kind: str) -> None:
     rng = np.random.default_rng(0)
-    assert all(order_p_value(*SEEN[kind](rng)) < LEVEL for _ in range(20))
+    assert all(order_p_value(*SEEN[kind](rng)) < ORDER_LEVEL for _ in range(20))
