@@ -18,10 +18,12 @@ def model_sha256(manifest: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]
     return digest.hexdigest()
 
 
-def members_sha256(theta: NDArray[Any], tau: NDArray[Any], scoring: Mapping[str, Any]) -> str:
-    """Of the members, and of how they are to be read."""
+def members_sha256(
+    theta: NDArray[Any], tau: NDArray[Any], scoring: Mapping[str, Any], tie: NDArray[Any] | None = None
+) -> str:
+    """Of the members, and of how they are to be read; ``tie`` where ties are broken."""
     digest = hashlib.sha256(json.dumps(scoring, sort_keys=True).encode())
-    for array in (theta, tau):
+    for array in (theta, tau) if tie is None else (theta, tau, tie):
         # The types' names are PyTorch's, in whose words the first certificates were written.
         digest.update(f"torch.{array.dtype.name}{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -12,6 +12,7 @@ _OF_SETTINGS = (
     "The settings were not chosen by the results of other fits on the same rows. The account counts those that are "
     "known."
 )
+_KEY_OF_TIES = "The seed, from which the key that breaks ties is made, was fixed before the calibration rows were seen."
 _OF_ONE_ROW = "The model's output for a row depends on that row alone."
 
 
@@ -23,6 +24,7 @@ def assumptions_of(certificate: CertificateContent) -> list[str]:
         *_OF_THE_DATA,
         guarantee_of(certificate.coverage).fixed_beforehand,
         _OF_SETTINGS,
+        *([_KEY_OF_TIES] if any(member.tie is not None for member in certificate.members) else []),
         *([] if known else [_OF_ONE_ROW]),
         averaging(certificate),
     ]

@@ -85,6 +85,8 @@ class Member:
     """points of the member's own block, among which k is its rank; absent where all members have all points"""
     tuned_on: int | None = None
     """points that were revealed when the member was tuned: those that tune, and the blocks before its own"""
+    tie: float | None = None
+    """where ties are broken: of scores that tie, those are in the set whose hash, from 0 to 1, is at most this"""
 
 
 @dataclass(frozen=True)

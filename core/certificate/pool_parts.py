@@ -69,8 +69,9 @@ class PoolPlan:
         tuned_on: Sequence[int | None],
         sizes: PoolSizes | None = None,
         widths: Sequence[float] | None = None,
+        ties: Sequence[float] = (),
     ) -> list[Member]:
-        """With the means of ``sizes``, or the ``widths`` of intervals that all have one."""
+        """With the means of ``sizes``, or the ``widths`` of intervals that all have one; ``ties`` if broken."""
         means = sizes.means if sizes is not None else None
         return [
             Member(
@@ -84,6 +85,7 @@ class PoolPlan:
                 weight=self.weights[place],
                 n=self.sizes[place],
                 tuned_on=tuned_on[place],
+                tie=ties[place] if ties else None,
             )
             for place, threshold in enumerate(tau)
         ]

@@ -165,7 +165,17 @@ def _sections(certificate: CertificateContent) -> list[Check]:
         Check("row by row", certificate.model is None or certificate.model.rows in _ROWS, _ROWS, None),
         Check("served alone", _may_be_served(certificate), "one member that keeps the promise by itself", None),
         *data_checks(certificate),
+        *_ties(certificate, options),
     ]
+
+
+def _ties(certificate: CertificateContent, options: dict[str, Any]) -> list[Check]:
+    """Every member has both halves of its threshold where ties are broken, and no member where they are not."""
+    found = [member.tie for member in certificate.members]
+    if options.get("ties", "together") != "together":
+        sound = all(tie is not None and 0 <= tie < 1 for tie in found)
+        return [Check("ties", sound, "a number from 0 to 1 for every member", found)]
+    return [] if all(tie is None for tie in found) else [Check("ties", False, "none, by the options", found)]
 
 
 def _may_be_served(certificate: CertificateContent) -> bool:

@@ -1,6 +1,7 @@
 """A certificate recomputed from the data, the model and the members: each number that was measured, measured again."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,10 @@ from certiset.core.fit.rows import Rows, on_device
 from certiset.core.fit.saved_predictor import file_checks, read_tensors
 from certiset.core.fit.scorer import Scorer, times_power_of_two
 from certiset.core.fit.serialization import scorer_of
+from certiset.core.fit.set_rules import make_rule
 from certiset.core.fit.splitting import count_units, split
 from certiset.core.fit.thresholds import calibrate, fixed_grid, predict_rows, size_cap
+from certiset.core.fit.ties import Threshold
 from certiset.core.models import Model
 
 _THRESHOLD_PLACES = {torch.float32: 1e-4, torch.float64: 1e-9}
@@ -73,7 +76,11 @@ def audit(
         scorer = scorer_of(model, description["scoring"])
     except (KeyError, TypeError) as error:
         raise DamagedFileError(f"{file} does not say how it is to be read: {error}.") from None
+    misfit = _misfit(certificate, scorer)
+    if misfit is not None:
+        return [*checks, misfit]
     rows = on_device(model, data, torch.device(device), theta.dtype, scorer.exponent)
+    rows = replace(rows, digests=scorer.rule.ties.digests(data.x, theta.dtype))
     parts = split(provenance.seed, provenance.n_tune, data)
     tuning = None if parts.tuning is None else rows.take(parts.tuning.to(device))
     calibration = rows.take(parts.calibration.to(device))
@@ -85,8 +92,6 @@ def audit(
         reference = None if certificate.format == 1 else make_reference(scorer, data, places, theta.dtype)
         return calibration.slice(block.start, block.stop), reference
 
-    if certificate.coverage.bound not in GUARANTEES:
-        return [*checks, Check("bound", False, list(GUARANTEES), certificate.coverage.bound)]
     guarantee = guarantee_of(certificate.coverage)
     blocks = guarantee.blocks(certificate)
     if blocks[-1].stop != len(calibration):
@@ -96,7 +101,24 @@ def audit(
         sizes = _sizes(certificate, scorer, theta, *of_members[0], tuning)
     else:
         sizes = _pool_sizes(certificate, scorer, theta, [rows for rows, _ in of_members], tuning)
-    return [*checks, *_plan(certificate, units), *_thresholds(certificate, scorer, theta, of_members), *sizes]
+    return [
+        *checks,
+        *_plan(certificate, units),
+        *_rule(certificate, scorer),
+        *_thresholds(certificate, scorer, theta, of_members),
+        *sizes,
+    ]
+
+
+def _misfit(certificate: Certificate, scorer: Scorer) -> Check | None:
+    """What keeps everything else from being recomputed, if anything does."""
+    if certificate.coverage.bound not in GUARANTEES:
+        return Check("bound", False, list(GUARANTEES), certificate.coverage.bound)
+    ties = [member.tie for member in certificate.members if member.tie is not None]
+    tie = torch.tensor(ties, dtype=torch.float64) if ties else None
+    if not scorer.rule.ties.accepts(len(certificate.members), tie):
+        return Check("ties of the members", False, "as the rule of the sets needs them", ties)
+    return None
 
 
 def _rows_of(certificate: Certificate, model: Model, x: Any, y: ArrayLike) -> CheckedData:
@@ -119,6 +141,14 @@ def _plan(certificate: Certificate, rows: int) -> list[Check]:
     return [equal("points that tune, and that calibrate", split, [fixed, rows - fixed])]
 
 
+def _rule(certificate: Certificate, scorer: Scorer) -> list[Check]:
+    """That sets are made as the options say, with the key that follows from the seed."""
+    if certificate.options is None:
+        return []
+    asked = make_rule(FitOptions.read(certificate.options), scorer.score)
+    return [equal("rule of the sets", asked.to_json(), scorer.rule.to_json())] if asked.to_json() else []
+
+
 def _thresholds(
     certificate: Certificate, scorer: Scorer, theta: Tensor, of_members: list[tuple[Rows, ReferenceRows | None]]
 ) -> list[Check]:
@@ -131,14 +161,19 @@ def _thresholds(
             continue
         prediction = predict_rows(scorer, parameters, calibration)
         scores = scorer.score.of_target(prediction, calibration.y)[0]
-        smallest = scores.kthvalue(n + 1 - member.k).values.view(1)
+        ties = scorer.rule.ties
+        smallest, tie = ties.threshold(scores, calibration, member.k)
         rounding = scorer.score.rounding(prediction, smallest)
         if reference is not None:
             rounding = rounding.clamp(min=reference.slack(parameters, scores))
         tau = scorer.in_targets_unit(float(smallest + rounding))
         usual = scorer.in_targets_unit(float(scores.abs().median()))
         allowed = _THRESHOLD_PLACES[scores.dtype] * max(abs(tau), usual)
-        within = int((_in_targets_unit(scorer, scores) <= member.tau + allowed).sum())
+        stated = torch.tensor([member.tau + allowed], dtype=torch.float64, device=scores.device)
+        at_most = Threshold(stated, None if member.tie is None else torch.tensor([member.tie], dtype=torch.float64))
+        within = int(ties.within(_in_targets_unit(scorer, scores), calibration, at_most).sum())
+        if tie is not None:
+            checks.append(equal(f"tie of member {member.member}", float(tie), member.tie))
         checks += [
             Check(f"threshold of member {member.member}", abs(tau - member.tau) <= allowed, member.tau, tau),
             Check(
@@ -207,8 +242,9 @@ def _pool_sizes(
     """On the last block; the last member's grid is made from D_0, or from the first block where there is none."""
     efficiency, members = certificate.efficiency, certificate.members
     before = tuning if tuning is not None else blocks[0]
-    tau = [member.tau for member in members]
-    found = measure_pool(scorer, theta, tau, blocks[-1], before, efficiency.cap, certificate.coverage.alpha)
+    tau, alpha = [member.tau for member in members], certificate.coverage.alpha
+    ties = [member.tie for member in members if member.tie is not None]
+    found = measure_pool(scorer, theta, tau, blocks[-1], before, efficiency.cap, alpha, ties)
     weights = [member.weight or 0.0 for member in members]
     checks = [_near("mean size", efficiency.empirical, found.mean(weights))]
     if efficiency.cap is None or efficiency.is_exact:

@@ -248,6 +248,7 @@ def _members(coverage: Coverage, certified: Certified, *, stated: bool) -> list[
             size_k=certified.size_ranks[place] if certified.has_quantile else None,
             size_quantile=calibrated.size_quantile[place] if certified.has_quantile else None,
             size_counts=calibrated.counts[place].to_json() if bounds and certified.bound == GRID_BETTING else None,
+            tie=calibrated.tie[place] if calibrated.tie else None,
         )
         for place in range(len(candidate.ranks))
     ]

@@ -63,6 +63,7 @@ def _family(
         tunes_head=tunes_head,
         scale=ScaleNetwork(features) if tunes_scale else None,
         exponent=work.exponent,
+        rule=work.rule,
     )
     schedule = tuning_schedule(options.prior, tunes_head=tunes_head, features=features)
     trial = replace(schedule, steps=min(schedule.steps, steps), batch=min(schedule.batch, _TRIAL_BATCH))

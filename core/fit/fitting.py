@@ -92,7 +92,9 @@ def _issued(work: Workspace, fitted: Fitted, findings: Findings) -> Predictor:
     """The predictor, looked at once more as it would be served, with its certificate."""
     scorer = fitted.scorer
     tau = torch.tensor(np.ldexp([member.tau for member in fitted.members], -scorer.exponent)).to(work.dtype)
-    members = Members(scorer, fitted.theta.cpu(), tau)
+    ties = [member.tie for member in fitted.members if member.tie is not None]
+    tie = torch.tensor(ties, dtype=torch.float64) if ties else None
+    members = Members(scorer, fitted.theta.cpu(), tau, tie)
     hashes = {
         "members_sha256": members.sha256,
         "predictor_sha256": hashlib.sha256(members.to_bytes()).hexdigest(),

@@ -5,12 +5,11 @@ import importlib.metadata
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from certiset.core.bounds import SizeCounts
 from certiset.core.bounds.efficiency.betting import single_level
@@ -36,9 +35,11 @@ ROWS_AT_ONCE = 4096
 _NEAR_CAP = 0.9
 _SOFTWARE = ("certiset", "numpy", "scipy", "torch")
 
+Seen = TypeVar("Seen")
 
-class ServedMembers(Protocol):
-    """What is asked of a predictor."""
+
+class ServedMembers(Protocol[Seen]):
+    """What is asked of a predictor; ``Seen`` is what its members have to know of inputs."""
 
     @property
     def scorer(self) -> Scorer: ...
@@ -55,13 +56,13 @@ class ServedMembers(Protocol):
     @property
     def chances(self) -> NDArray[np.float64]: ...
 
-    def features_of(self, inputs: NDArray[Any], /) -> Tensor: ...
+    def seen(self, inputs: NDArray[Any], /) -> Seen: ...
 
-    def sets_from(self, features: Tensor, member: int, count: int, /) -> PredictionSets: ...
+    def sets_from(self, rows: Seen, member: int, /) -> PredictionSets: ...
 
 
 def certify_size(
-    predictor: ServedMembers,
+    predictor: ServedMembers[Seen],
     inputs: NDArray[Any],
     gamma: float,
     member: int | None,
@@ -129,7 +130,7 @@ def certify_size(
 
 @torch.inference_mode()
 def _mean_sizes(
-    predictor: ServedMembers,
+    predictor: ServedMembers[Seen],
     inputs: NDArray[Any],
     chances: NDArray[np.float64],
     cap: float,
@@ -143,16 +144,16 @@ def _mean_sizes(
     with full_precision(predictor.device):
         for start in range(0, len(inputs), ROWS_AT_ONCE):
             part = inputs[start : start + ROWS_AT_ONCE]
-            features = predictor.features_of(part)
+            rows = predictor.seen(part)
             for member in np.flatnonzero(chances).tolist():
                 between()
-                size = np.asarray(predictor.sets_from(features, member, len(part)).size, dtype=np.float64)
+                size = np.asarray(predictor.sets_from(rows, member).size, dtype=np.float64)
                 cut[start : start + len(part)] += chances[member] * np.minimum(size, cap)
                 whole += float(chances[member]) * float(size.sum())
     return np.minimum(cut, cap), whole / len(inputs)
 
 
-def _measure(predictor: ServedMembers) -> tuple[str, float]:
+def _measure(predictor: ServedMembers[Seen]) -> tuple[str, float]:
     """In which sizes are measured, and above which they are cut: as the certificate has it, fixed before the inputs."""
     efficiency = predictor.certificate.efficiency
     if MEASURES[efficiency.measure].is_count:

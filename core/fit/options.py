@@ -151,6 +151,12 @@ class FitOptions(Section):
         None,
         description="the column of times: the latest rows calibrate and earlier ones tune, instead of a random half",
     )
+    ties: Literal["together", "hash"] = Field(
+        "together",
+        description="labels whose scores tie at the threshold: together: all of them are in the set, which covers more "
+        "than needed; hash: a keyed hash of row and label says which are, so that coverage is exact",
+    )
+    non_empty: Flag = Field(False, description="keep the label with the smallest score in every set of labels")
     allow_missing_classes: Flag = Field(False, description="accept data in which some class never occurs")
 
     @classmethod

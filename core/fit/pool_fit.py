@@ -82,9 +82,10 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
         )
     work.report("calibrate", 0, 1)
     theta, tau = torch.stack(thetas), [one.tau[0] for one in found]
+    ties = [tie for one in found for tie in one.tie]
     tuning = work.tuning()
     cap = size_cap(scorer, tuning, options.size_cap)
-    measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.alpha)
+    measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.alpha, ties)
     if scorer.score.kind in ONE_SIZE:
         widths = [sizes_of_one(scorer, one)[0] for one in found]
         efficiency = pool.exact_efficiency(
@@ -114,7 +115,7 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
             cap=cap,
             grid_size=GRID_POINTS,
         )
-        members = pool.members(tau, tuned_on, sized)
+        members = pool.members(tau, tuned_on, sized, ties=ties)
     return Fitted(
         scorer=scorer,
         theta=theta,

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,9 +20,11 @@ from certiset.core.fit.fresh_sizes import certify_size
 from certiset.core.fit.member_choice import MemberChoice, Randomness
 from certiset.core.fit.precision import full_precision
 from certiset.core.fit.roles import ROLES
+from certiset.core.fit.row_hashes import Digests
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.serialization import Members, save
+from certiset.core.fit.ties import Threshold
 from certiset.core.sets import PredictionSets
 
 GRAIN = 16
@@ -30,6 +32,17 @@ GRAIN = 16
 _NUMPY = {torch.float32: np.float32, torch.float64: np.float64}
 CHUNK = 4096
 """the most rows that are computed at once, a multiple of GRAIN"""
+
+
+class SeenRows(NamedTuple):
+    """What members have to know of at most CHUNK inputs."""
+
+    features: Tensor
+    """what the backbone makes of them, filled up to whole grains with copies of the first"""
+    digests: Digests | None
+    """likewise, where ties are broken by a hash"""
+    count: int
+    """how many of these rows were asked for"""
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,8 @@ class Predictor:
     """(members,), on the host"""
     certificate: Certificate
     device: torch.device
+    tie: Tensor | None = None
+    """(members,), on the host: the other half of the thresholds, where ties are broken"""
 
     @property
     def members(self) -> int:
@@ -139,13 +154,14 @@ class Predictor:
 
     def _part(self, inputs: NDArray[Any], member: int) -> PredictionSets:
         """At most CHUNK rows of one member."""
-        return self.sets_from(self.features_of(inputs), member, len(inputs))
+        return self.sets_from(self.seen(inputs), member)
 
-    def features_of(self, inputs: NDArray[Any]) -> Tensor:
-        """What the backbone makes of at most CHUNK rows, filled up with copies of the first."""
+    def seen(self, inputs: NDArray[Any]) -> SeenRows:
+        """At most CHUNK rows, as all members see them."""
         count = len(inputs)
         missing = -count % GRAIN
         dtype = self.theta.dtype
+        digests = self.scorer.rule.ties.digests(inputs, dtype)
         if missing:
             filled = np.empty((count + missing, *inputs.shape[1:]), dtype=_NUMPY[dtype])
             with np.errstate(over="ignore"):
@@ -153,10 +169,13 @@ class Predictor:
                 filled[:count] = inputs
             filled[count:] = filled[0]
             inputs = filled
-        return self.scorer.model.features(inputs, self.device, dtype)
+            if digests is not None:
+                digests = np.append(digests, np.full(missing, digests[0]))
+        return SeenRows(self.scorer.model.features(inputs, self.device, dtype), digests, count)
 
-    def sets_from(self, features: Tensor, member: int, count: int) -> PredictionSets:
-        """The sets of the first ``count`` of these rows under one member."""
+    def sets_from(self, rows: SeenRows, member: int) -> PredictionSets:
+        """The sets of these rows under one member."""
+        features, digests, count = rows
         # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
         outputs = features if self.scorer.tunes_head else self.scorer.model.given_outputs(features)
         theta, tau = self._on_device
@@ -165,7 +184,9 @@ class Predictor:
         outputs = prediction.outputs
         if not math.isfinite(float(outputs.sum())) and not torch.isfinite(outputs).all():
             raise DataError("the model's output is not finite for some row of x, so no set can be given.")
-        sets = self.scorer.score.level_set(prediction, tau[member : member + 1])[0]
+        tie = None if self.tie is None else self.tie[member : member + 1]
+        threshold = Threshold(tau[member : member + 1], tie)
+        sets = self.scorer.rule.sets(self.scorer.score, prediction, threshold, digests)
         if self.scorer.exponent:
             sets = sets.times_power_of_two(self.scorer.exponent)
         return sets.take(slice(count)) if count < len(features) else sets
@@ -178,7 +199,7 @@ class Predictor:
     @property
     def stored(self) -> Members:
         """What is kept of the predictor, beside its certificate."""
-        return Members(self.scorer, self.theta, self.tau)
+        return Members(self.scorer, self.theta, self.tau, self.tie)
 
     def save(self, folder: str | Path) -> None:
         """Writes one safetensors file and one JSON file; each appears whole or not at all."""
@@ -186,7 +207,7 @@ class Predictor:
 
 
 def make_predictor(members: Members, certificate: Certificate, device: str | torch.device = "cpu") -> Predictor:
-    return Predictor(members.scorer, members.theta, members.tau, certificate, torch.device(device))
+    return Predictor(members.scorer, members.theta, members.tau, certificate, torch.device(device), members.tie)
 
 
 def _joined(parts: list[PredictionSets], order: NDArray[np.int64]) -> PredictionSets:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from certiset.core.data.arrays import CheckedData
 from certiset.core.errors import DataError
+from certiset.core.fit.row_hashes import Digests
 from certiset.core.models import Model
 
 _ROWS_AT_ONCE = 65_536
@@ -25,15 +26,19 @@ class Rows:
     """(n, outputs): what the model as given says, for when its head is not tuned"""
     y: Tensor
     """(n,) labels or (n, targets), in the scorer's unit"""
+    digests: Digests | None = None
+    """(n,), on the host: of the inputs, where ties are broken by a hash"""
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, index: Tensor) -> "Rows":
-        return Rows(self.features[index], self.outputs[index], self.y[index])
+        digests = None if self.digests is None else self.digests[index.cpu().numpy()]
+        return Rows(self.features[index], self.outputs[index], self.y[index], digests)
 
     def slice(self, start: int, stop: int) -> "Rows":
-        return Rows(self.features[start:stop], self.outputs[start:stop], self.y[start:stop])
+        digests = None if self.digests is None else self.digests[start:stop]
+        return Rows(self.features[start:stop], self.outputs[start:stop], self.y[start:stop], digests)
 
 
 def on_device(model: Model, data: CheckedData, device: torch.device, dtype: torch.dtype, exponent: int = 0) -> Rows:

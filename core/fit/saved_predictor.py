@@ -78,22 +78,24 @@ def description_in(file: Path) -> dict[str, Any] | None:
 def file_checks(file: Path, description: Mapping[str, Any], certificate: Certificate) -> list[Check]:
     """Whether this is the file that the certificate was issued for: its bytes, model, members and thresholds."""
     tensors = read_tensors(file)
-    theta, tau = tensors["members.theta"], tensors["members.tau"]
+    theta, tau, tie = tensors["members.theta"], tensors["members.tau"], tensors.get("members.tie")
     weights = {name.removeprefix(_MODEL): value for name, value in tensors.items() if name.startswith(_MODEL)}
     provenance = certificate.provenance
     with file.open("rb") as stream:
         whole = hashlib.file_digest(stream, "sha256").hexdigest()
     stated = [member.tau for member in certificate.members]
+    stated_ties = [member.tie for member in certificate.members if member.tie is not None] or None
     exponent = description["scoring"].get("exponent", 0)
     if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
         raise DamagedFileError(f"{file} is damaged: the exponent of its unit is invalid.")
     # Thresholds are stored in units of 2^exponent.
     found = np.ldexp(tau.astype(np.float64), exponent).tolist()
-    compared = [
+    compared: list[tuple[str, Any, Any]] = [
         ("predictor's file", provenance.predictor_sha256, whole),
-        ("members' SHA-256", provenance.members_sha256, members_sha256(theta, tau, description["scoring"])),
+        ("members' SHA-256", provenance.members_sha256, members_sha256(theta, tau, description["scoring"], tie)),
         ("model's SHA-256", provenance.model_sha256, model_sha256(description["manifest"], weights)),
         ("thresholds", stated, found),
+        ("ties", stated_ties, None if tie is None else tie.tolist()),
     ]
     return [Check(name, issued == here, issued, here) for name, issued, here in compared if issued is not None]
 

@@ -9,6 +9,8 @@ from torch import Tensor
 from certiset.core.errors import OptionError
 from certiset.core.fit.options import FitOptions, Tune
 from certiset.core.fit.rows import Rows
+from certiset.core.fit.set_rules import PLAIN, SetRule, make_rule
+from certiset.core.fit.ties import Threshold
 from certiset.core.models import Model
 from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.scores import ModelOutputs, Score
@@ -24,6 +26,8 @@ class Scorer:
     scale: ScaleNetwork | None
     exponent: int = 0
     """scores, thresholds and sets are computed in units of 2^exponent"""
+    rule: SetRule = PLAIN
+    """how sets are made of scores"""
 
     @property
     def head_size(self) -> int:
@@ -63,6 +67,10 @@ class Scorer:
             scale = self.scale.forward(theta[:, self.head_size :], rows.features)
         return ModelOutputs(outputs, scale)
 
+    def size(self, prediction: ModelOutputs, threshold: Threshold, rows: Rows) -> Tensor:
+        """(D, n): of the sets that these thresholds give the rows."""
+        return self.rule.size(self.score, prediction, threshold, rows.digests)
+
 
 def times_power_of_two(values: Tensor, exponent: int) -> Tensor:
     """Exact but for over- and underflow of the result: the factor itself may be no float of that type."""
@@ -79,8 +87,9 @@ def make_scorer(
     model: Model, options: FitOptions, score: Score, *, tuned: bool, features: int, exponent: int = 0
 ) -> Scorer:
     """``tuned`` is false for the standard method, which randomises and learns nothing."""
+    rule = make_rule(options, score)
     if not tuned:
-        return Scorer(model, score, tunes_head=False, scale=None, exponent=exponent)
+        return Scorer(model, score, tunes_head=False, scale=None, exponent=exponent, rule=rule)
     tune: Tune = options.tune
     if tune == "auto":
         tune = "score" if score.has_scale else "head"
@@ -94,4 +103,5 @@ def make_scorer(
         tunes_head=tune in ("head", "both"),
         scale=ScaleNetwork(features) if tune in ("score", "both") else None,
         exponent=exponent,
+        rule=rule,
     )

@@ -24,6 +24,7 @@ from certiset.core.fit.saved_predictor import (
     read_description,
 )
 from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.set_rules import read_rule
 from certiset.core.graphs import GraphOpener
 from certiset.core.models import Model
 from certiset.core.posterior.network import ScaleNetwork
@@ -40,11 +41,15 @@ class Members:
     """(members, d), on the host"""
     tau: Tensor
     """(members,), on the host"""
+    tie: Tensor | None = None
+    """(members,), on the host, in float64: the other half of the thresholds, where ties are broken"""
 
     def to_bytes(self) -> bytes:
         """The model's weights, the members and how to read them, as a safetensors file; equal fits give equal bytes."""
         tensors = {f"model.{name}": value.contiguous() for name, value in self.scorer.model.tensors().items()}
         members = {"members.theta": self.theta.contiguous(), "members.tau": self.tau.contiguous()}
+        if self.tie is not None:
+            members["members.tie"] = self.tie.contiguous()
         return save_tensors(tensors | members, metadata_of(self.description()))
 
     def description(self) -> dict[str, Any]:
@@ -57,7 +62,7 @@ class Members:
 
     @property
     def sha256(self) -> str:
-        return _members_sha256(self.theta, self.tau, scoring_description(self.scorer))
+        return _members_sha256(self.theta, self.tau, scoring_description(self.scorer), self.tie)
 
 
 def read_members(
@@ -80,7 +85,7 @@ def read_members(
         weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
         model = Model.from_manifest(description["manifest"], weights, graphs=graphs)
         scorer = scorer_of(model, description["scoring"])
-        theta, tau = tensors["members.theta"], tensors["members.tau"]
+        theta, tau, tie = tensors["members.theta"], tensors["members.tau"], tensors.get("members.tie")
     except KeyError as error:
         raise DamagedFileError(f"{source} lacks {error}.") from None
     except UnavailableError:
@@ -92,14 +97,17 @@ def read_members(
     for what, found, issued in (
         # Certificates of format 1 do not state the file's own hash.
         ("bytes", whole, provenance.predictor_sha256 or whole),
-        ("members", _members_sha256(theta, tau, description["scoring"]), provenance.members_sha256),
+        ("members", _members_sha256(theta, tau, description["scoring"], tie), provenance.members_sha256),
         ("model", model.sha256, provenance.model_sha256),
         ("thresholds", [*map(scorer.in_targets_unit, tau.double().tolist())], [m.tau for m in certificate.members]),
+        ("ties", [None] * len(tau) if tie is None else tie.tolist(), [m.tie for m in certificate.members]),
         ("certificate", certificate.id, certificate.digest_id),
     ):
         if found != issued:
             raise DamagedFileError(f"{source} does not hold the {what} that the certificate was issued for.")
-    return Members(scorer, theta, tau)
+    if not scorer.rule.ties.accepts(len(tau), tie):
+        raise DamagedFileError(f"{source} does not hold the thresholds that its way to break ties needs.")
+    return Members(scorer, theta, tau, tie)
 
 
 def save(members: Members, certificate: Certificate, folder: str | Path) -> None:
@@ -137,6 +145,7 @@ def scoring_description(scorer: Scorer) -> dict[str, Any]:
         "scale_inputs": scorer.scale.inputs if scorer.scale is not None else None,
         # Absent where it is 0, as in every predictor from before there was a unit.
         **({"exponent": scorer.exponent} if scorer.exponent else {}),
+        **scorer.rule.to_json(),
     }
 
 
@@ -146,10 +155,10 @@ def scorer_of(model: Model, described: Any) -> Scorer:
     exponent = described.get("exponent", 0)
     if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
         raise DamagedFileError("the exponent of its unit is invalid.")
-    return Scorer(
-        model, make_score(described["score"]), tunes_head=described["tunes_head"], scale=scale, exponent=exponent
-    )
+    score = make_score(described["score"])
+    rule = read_rule(described, score)
+    return Scorer(model, score, tunes_head=described["tunes_head"], scale=scale, exponent=exponent, rule=rule)
 
 
-def _members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any]) -> str:
-    return members_sha256(theta.numpy(), tau.numpy(), scoring)
+def _members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any], tie: Tensor | None) -> str:
+    return members_sha256(theta.numpy(), tau.numpy(), scoring, None if tie is None else tie.numpy())

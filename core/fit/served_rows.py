@@ -35,9 +35,9 @@ def check_served_rows(
         for start in range(0, len(places), CHUNK):
             between()
             rows = places[start : start + CHUNK]
-            features = predictor.features_of(data.x[rows])
+            seen = predictor.seen(data.x[rows])
             for member in members:
-                sets = predictor.sets_from(features, member, len(rows))
+                sets = predictor.sets_from(seen, member)
                 covered[member] += np.count_nonzero(sets.contains(data.y[rows]))
                 empty += int(np.count_nonzero(sets.size == 0))
     for member, (found, block, rank) in enumerate(zip(covered.tolist(), blocks, ranks, strict=True)):

@@ -13,6 +13,7 @@ from certiset.core.fit.reference_rows import ReferenceRows
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.size_unit import SizeUnit
+from certiset.core.fit.ties import Threshold, Ties
 from certiset.core.scores import ModelOutputs
 
 ROWS_AT_ONCE = 65_536
@@ -23,7 +24,6 @@ _DENSE_POINTS = 44
 _DENSE_LEVELS = (-0.125, 0.38)
 """from 0.75 to 2.4 times the efficiency that is expected, as powers of ten: tuned models look better on tuning rows"""
 _GRID_ROWS = 200
-_GRID_BISECTIONS = 24
 _REACHES = (-6, 40)
 """powers of two that the grid may reach to"""
 _NEARLY = 1e-3
@@ -48,6 +48,8 @@ class Calibrated:
     """what the threshold was raised by, as a share of it"""
     counts: list[SizeCounts]
     """of the sizes that efficiency is the mean of; with a grid alone"""
+    tie: list[float]
+    """the other half of the threshold, where ties are broken, and otherwise nothing"""
 
 
 @torch.no_grad()
@@ -95,30 +97,35 @@ def calibrate(
     largest: list[Tensor] = []
     raised: list[Tensor] = []
     counts: list[SizeCounts] = []
+    ties: list[Tensor] = []
     for member, rank, size_rank in zip(theta, ranks, size_ranks or [0] * len(ranks), strict=True):
         prediction = predict_rows(scorer, member, rows)
         scores = scorer.score.of_target(prediction, rows.y)[0]
-        tau = scores.kthvalue(len(rows) + 1 - rank).values.view(1)
+        threshold = scorer.rule.ties.threshold(scores, rows, rank)
+        tau = threshold.tau
         rounding = scorer.score.rounding(prediction, tau)
         if reference is not None:
             rounding = rounding.clamp(min=reference.slack(member, scores))
         raised.append(rounding / tau.abs().clamp(min=_SMALL_THRESHOLD))
-        tau = tau + rounding
-        size = scorer.score.size(prediction, tau)
-        taus.append(tau)
+        threshold = threshold._replace(tau=tau + rounding)
+        size = scorer.size(prediction, threshold, rows)
+        taus.append(threshold.tau)
+        ties += [] if threshold.tie is None else [threshold.tie]
         sizes.append(size.mean().view(1))
         largest.append(size.max().view(1))
         at_grid = size
         if cap is not None:
-            upper = tau
             if tuning is not None:
-                upper = next_grid_point(scorer, member, tuning, cap, tau, around)
+                upper = next_grid_point(scorer, member, tuning, cap, threshold, around)
             elif fixed:
-                upper = _smallest_above(tau.new_tensor(fixed), tau)
-            at_grid = scorer.score.size(prediction, upper)
-            counts.append(count_sizes(scorer, torch.where(torch.isinf(upper), cap, at_grid[0]), cap))
+                upper = _smallest_above(scorer.rule.ties, tau.new_tensor(fixed), threshold)
+            else:
+                upper = scorer.rule.ties.rounded_up(threshold)
+            beyond = torch.isinf(upper.tau)
+            at_grid = size if upper is threshold else scorer.size(prediction, upper, rows)
+            counts.append(count_sizes(scorer, torch.where(beyond, cap, at_grid[0]), cap))
             efficiencies.append(torch.tensor([counts[-1].mean], dtype=torch.float64))
-            at_grid = torch.where(torch.isinf(upper), upper.to(at_grid.dtype), at_grid)
+            at_grid = torch.where(beyond, upper.tau.to(at_grid.dtype), at_grid)
         if size_rank:
             measured = at_grid if sizes_at_grid else size
             quantiles.append(measured[0].kthvalue(len(rows) + 1 - size_rank).values.view(1))
@@ -130,6 +137,7 @@ def calibrate(
         unit.multiply(_host(largest)),
         _host(raised),
         counts,
+        _host(ties),
     )
     if not all(map(math.isfinite, answer.tau + answer.size)):
         raise DataError("scores or set sizes are too large for the precision of the fit: rescale the data.")
@@ -138,9 +146,9 @@ def calibrate(
 
 @torch.no_grad()
 def next_grid_point(
-    scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, tau: Tensor, around: float | None = None
-) -> Tensor:
-    """The smallest grid point that is at least tau; +infinity where tau is beyond the grid.
+    scorer: Scorer, theta: Tensor, tuning: Rows, cap: float, threshold: Threshold, around: float | None = None
+) -> Threshold:
+    """The smallest grid point that lets in all that the threshold does; +infinity where that is beyond the grid.
 
     Grid points are the thresholds at which the mean efficiency on some tuning inputs is a given level. Levels grow by a
     constant factor, so rounding up costs a few per cent of the size wherever tau lies within reach, and reach is where
@@ -149,32 +157,35 @@ def next_grid_point(
     """
     rows = tuning.slice(0, _GRID_ROWS)
     prediction = predict_rows(scorer, theta, rows)
-    reach = _reach(scorer, prediction, cap, tau)
+    tau, ties = threshold.tau, scorer.rule.ties
+    reach = _reach(scorer, prediction, rows, cap, tau)
     if around is None:
         levels = torch.logspace(*_GRID_LEVELS, GRID_POINTS, device=tau.device, dtype=tau.dtype)
     else:
         scores = scorer.score.of_target(prediction, rows.y)[0]
-        usual = scores.kthvalue(max(1, round((1 - around) * len(rows)))).values.view(1)
-        expected = (scorer.score.size(prediction, usual) / cap).clamp(max=1).mean()
+        usual = ties.threshold(scores, rows, len(rows) + 1 - max(1, round((1 - around) * len(rows))))
+        expected = (scorer.size(prediction, usual, rows) / cap).clamp(max=1).mean()
         coarse = torch.logspace(*_GRID_LEVELS, GRID_POINTS - _DENSE_POINTS, device=tau.device, dtype=tau.dtype)
         dense = expected * torch.logspace(*_DENSE_LEVELS, _DENSE_POINTS, device=tau.device, dtype=tau.dtype)
         levels = torch.cat([coarse, dense.clamp(max=1)])
     low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
-    for _ in range(_GRID_BISECTIONS):
+    for _ in range(ties.halvings):
         middle = 0.5 * (low + high)
-        enough = (scorer.score.size(prediction, middle) / cap).clamp(max=1).mean(dim=1) >= levels
+        enough = (scorer.size(prediction, ties.at(middle), rows) / cap).clamp(max=1).mean(dim=1) >= levels
         low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
-    return _smallest_above(high, tau)
+    return _smallest_above(ties, high, threshold)
 
 
-def _smallest_above(points: Tensor, tau: Tensor) -> Tensor:
-    return torch.where(points >= tau, points, torch.full_like(points, torch.inf)).min().view(1)
+def _smallest_above(ties: Ties, points: Tensor, threshold: Threshold) -> Threshold:
+    """Of the points; infinite where the threshold lies beyond all of them."""
+    above = torch.where(ties.covers(ties.at(points), threshold), points, torch.full_like(points, torch.inf))
+    return ties.at(above.min().view(1))
 
 
-def _reach(scorer: Scorer, prediction: ModelOutputs, cap: float, like: Tensor) -> Tensor:
+def _reach(scorer: Scorer, prediction: ModelOutputs, rows: Rows, cap: float, like: Tensor) -> Tensor:
     """The first power of two at which the sets of these inputs have grown as far as they will, but for a thousandth."""
     powers = torch.logspace(*_REACHES, _REACHES[1] - _REACHES[0] + 1, base=2, device=like.device, dtype=like.dtype)
-    means = (scorer.score.size(prediction, powers) / cap).clamp(max=1).mean(dim=1)
+    means = (scorer.size(prediction, scorer.rule.ties.at(powers), rows) / cap).clamp(max=1).mean(dim=1)
     return torch.where(means >= means[-1] - _NEARLY, powers, powers[-1]).min()
 
 

@@ -13,6 +13,7 @@ from certiset.core.errors import StoppedError
 from certiset.core.fit.plan import Plan
 from certiset.core.fit.rows import Rows, run_model, targets
 from certiset.core.fit.scorer import Scorer, make_scorer
+from certiset.core.fit.set_rules import make_rule
 from certiset.core.fit.splitting import Split, count_units, split
 from certiset.core.fit.target_unit import target_exponent
 from certiset.core.models import Model
@@ -53,7 +54,9 @@ class Workspace:
         # Of D_0, or of D_N where there is none: see there why that is allowed.
         known = first.calibration if first.tuning is None else first.tuning
         self.exponent = target_exponent(plan.score, data.y, outputs, known)
-        self.rows = Rows(features, outputs, targets(data.y, self.exponent, device, self.dtype))
+        self.rule = make_rule(plan.options, plan.score)
+        digests = self.rule.ties.digests(data.x, self.dtype)
+        self.rows = Rows(features, outputs, targets(data.y, self.exponent, device, self.dtype), digests)
         self.in_sequence = first.in_sequence
 
     def with_plan(self, plan: Plan) -> "Workspace":
@@ -87,7 +90,7 @@ class Workspace:
     def given_scorer(self) -> Scorer:
         """The model as given, with nothing to tune."""
         score = self.plan.score.without_scale()
-        return Scorer(self.model, score, tunes_head=False, scale=None, exponent=self.exponent)
+        return Scorer(self.model, score, tunes_head=False, scale=None, exponent=self.exponent, rule=self.rule)
 
     def tuned_scorer(self) -> Scorer:
         """With the parameters that the options name."""

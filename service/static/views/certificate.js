@@ -157,6 +157,10 @@ function memberTable(members, efficiency) {
     : [["Member", "member"], ["Rank k", (one) => number(one.k)], ["Threshold tau", (one) => number(one.tau, 5)],
       ["Log-ratio", (one) => number(one.log_ratio, 4)], ["Miscoverage at most", (one) => atMost(one.miscoverage_bound)],
       [`Certified ${size}`, (one) => atMost(one.efficiency_bound)]];
+  if (members.some((one) => one.tie !== undefined)) {
+    const place = 1 + columns.findIndex(([name]) => name === "Threshold tau");
+    columns.splice(place, 0, ["Largest hash of ties", (one) => number(one.tie, 4)]);
+  }
   const rows = members.map((one) => columns.map(([, value]) => (value === "member" ? String(one.member) : value(one))));
   const caption = isPool(members) ? "Members: one computes each set, drawn by these chances"
     : "Members: the stored pairs, one of which computes each set";

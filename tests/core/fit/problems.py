@@ -118,6 +118,15 @@ def untrained_model() -> Model:
     )
 
 
+def forest_votes(rows: int, seed: int) -> Arrays:
+    """Log-probabilities of six classes by fifteen trees: scores have few values, while most rows differ."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(6, size=rows)
+    logits = 2.0 * np.eye(6)[y] + 1.2 * rng.normal(size=(rows, 6))
+    votes = rng.multinomial(15, np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
+    return np.log(np.clip(votes / 15, 1e-6, None)).astype(np.float32), y
+
+
 def changed(array: NDArray[Any], place: Any, value: float) -> NDArray[Any]:
     """A copy with one entry changed."""
     answer = array.astype(np.float64)

@@ -6,6 +6,7 @@ from certiset.core.fit.options import FitOptions
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer, make_scorer
 from certiset.core.fit.thresholds import calibrate, next_grid_point
+from certiset.core.fit.ties import Threshold
 from tests.core.fit.problems import shifted_logits_model, toy_model
 
 
@@ -35,14 +36,14 @@ def test_targets_that_were_learned_by_heart_do_not_make_the_certificate_vacuous(
 def test_the_grid_does_not_depend_on_targets() -> None:
     tuning, tau = logits(100, 2, sharpness=3.0), torch.tensor([2.5])
     other = Rows(tuning.features, tuning.outputs, torch.randint(0, 6, (100,)))
-    points = [next_grid_point(scorer(), torch.zeros(12), rows, 6.0, tau) for rows in (tuning, other)]
+    points = [next_grid_point(scorer(), torch.zeros(12), rows, 6.0, Threshold(tau)).tau for rows in (tuning, other)]
     assert torch.equal(points[0], points[1])
     assert points[0] >= tau
 
 
 def test_beyond_the_grid_everything_counts_as_full() -> None:
     tuning = logits(50, 3, sharpness=1.0)
-    assert torch.isinf(next_grid_point(scorer(), torch.zeros(12), tuning, 6.0, torch.tensor([1e6])))
+    assert torch.isinf(next_grid_point(scorer(), torch.zeros(12), tuning, 6.0, Threshold(torch.tensor([1e6]))).tau)
 
 
 def test_the_grid_reaches_the_cap_of_intervals() -> None:
@@ -52,5 +53,5 @@ def test_the_grid_reaches_the_cap_of_intervals() -> None:
     rows = Rows(x, toy_model().given_outputs(x), torch.zeros(50, 1))
     theta = toy_model().head_parameters
     for cap in (0.01, 1.0, 1e4):
-        point = next_grid_point(plain, theta, rows, cap, torch.tensor([0.4 * cap]))
+        point = next_grid_point(plain, theta, rows, cap, Threshold(torch.tensor([0.4 * cap]))).tau
         assert 0.4 * cap <= float(point) <= 0.5 * cap * 1.1

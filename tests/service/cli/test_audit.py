@@ -22,6 +22,7 @@ from tests.core.fit.problems import (
     Arrays,
     class_data,
     class_model,
+    forest_votes,
     shifted_logits,
     shifted_logits_model,
     toy_data,
@@ -43,6 +44,16 @@ PROBLEMS: dict[str, Callable[[], tuple[Model, Arrays, dict[str, Any]]]] = {
     "nothing tuned": lambda: (class_model(), class_data(300, 1), {"method": "standard", "score": "aps"}),
     "a mean that is not stated": lambda: (TWO_OUTPUTS, two_columns(600), QUICK | {"score": "cqr", "size_cap": 0.5}),
     "sets of one volume": lambda: (TWO_OUTPUTS, two_columns(600, targets=2), QUICK | {"score": "ball"}),
+    "ties that are broken": lambda: (
+        shifted_logits_model(),
+        forest_votes(500, 0),
+        {"method": "standard", "ties": "hash", "non_empty": True},
+    ),
+    "a pool that breaks ties": lambda: (
+        shifted_logits_model(),
+        forest_votes(900, 1),
+        {"method": "progressive", "prior": {"steps": 20}, "ties": "hash"},
+    ),
     "many members": lambda: (shifted_logits_model(), shifted_logits(3000, 8), STEPS_PAY),
 }
 
@@ -122,6 +133,19 @@ def test_everything_agrees(made: Callable[[str], Files], name: str, capsys: pyte
         assert line in said
     assert files.audit(predictor=files.folder) == 0
     assert "Who signed it was not checked" in capsys.readouterr().out
+
+
+def test_ties_that_are_broken_in_another_way(
+    made: Callable[[str], Files], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = made("ties that are broken")
+    assert {"rule of the sets", "tie of member 0", "ties"} <= set(files.said(capsys))
+    document = json.loads(files.certificate.read_text())
+    document["members"][0]["tie"] /= 2
+    document["provenance"]["seed"] = document["options"]["seed"] = 1
+    (tmp_path / "forged.json").write_text(json.dumps(document))
+    said = replace(files, certificate=tmp_path / "forged.json").said(capsys)
+    assert not any(said[name] for name in ("rule of the sets", "tie of member 0", "ties", "signature"))
 
 
 def changed(files: Files, row: int, tmp_path: Path) -> Files:
