@@ -7,7 +7,7 @@
 - ``standard`` and ``learned`` took no notice of ``guarantee``; they now refuse what they cannot give.
 - ``prior.objective: auto`` tuned for a proper score and for size and paid for both; it now is the proper score, which
   was the first of them.
-- Sizes were bounded by ``grid_kl``.
+- Sizes were bounded by ``grid_kl``; labels that tie were in or out of a set together, and sets could be empty.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ def upgrade() -> None:
 
 def meant(given: dict[str, Any]) -> dict[str, Any]:
     """What is not valid stays: a job that the fit refuses is refused as before."""
-    options = {"size_bound": "grid_kl", **given}
+    options = {"size_bound": "grid_kl", "ties": "together", "non_empty": False, **given}
     if options.get("method") == "pac_bayes" and options.get("guarantee") == "per_draw":
         options["method"] = "learned"
     elif options.get("method") in ("standard", "learned") and options.get("guarantee") == "posterior":
