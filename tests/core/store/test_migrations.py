@@ -193,6 +193,8 @@ DEFAULTS: dict[str, Any] = {
     "device": "auto",
     "dtype": "float32",
     "size_bound": "grid_kl",
+    "ties": "together",
+    "non_empty": False,
     "size_cap": None,
     "allow_missing_classes": False,
 }
