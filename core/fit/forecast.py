@@ -82,31 +82,23 @@ def best_way(
 ) -> Way:
     """Stop and calibrate all other rows, or reveal up to ``revealed_later`` and go on; None if that is not open."""
     doubt = _DOUBT / revealed * max(1.0, outputs / _FEW_OUTPUTS)
+    lower = _log_level(rows - revealed, alpha, delta)
     ways = [
-        Way(trial, False, trial.heights[1] + _cost(trial, rows - revealed, alpha, delta) + _if_tuned(trial, doubt))
+        Way(trial, False, trial.heights[1] + trial.slope * lower + (0.0 if trial.family is None else doubt))
         for trial in trials
     ]
     if revealed_later is not None:
         # Members of a pool are tuned on what was revealed and on the blocks before their own.
         average = revealed_later + (rows - revealed_later) / 4
+        lower = _log_level(rows - revealed_later, alpha, delta)
         ways += [
-            Way(
-                trial,
-                True,
-                trial.at(average)
-                + _cost(trial, rows - revealed_later, alpha, delta)
-                + doubt * (1 + trial.doublings(average)),
-            )
+            Way(trial, True, trial.at(average) + trial.slope * lower + doubt * (1 + trial.doublings(average)))
             for trial in trials
             if trial.family is not None
         ]
     return min(ways, key=lambda way: way.expected)
 
 
-def _if_tuned(trial: Trial, doubt: float) -> float:
-    return 0.0 if trial.family is None else doubt
-
-
-def _cost(trial: Trial, n: int, alpha: float, delta: float) -> float:
+def _log_level(n: int, alpha: float, delta: float) -> float:
     """Of the level that n rows allow, against alpha itself."""
-    return trial.slope * math.log(int(vovk_2b(n, alpha, delta)) / (n + 1) / alpha)
+    return math.log(int(vovk_2b(n, alpha, delta)) / (n + 1) / alpha)

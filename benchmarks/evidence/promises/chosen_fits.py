@@ -11,7 +11,7 @@ from certiset.core.fit.predictor import Predictor
 
 ROWS = {"pure noise": 400, "waves": 800, "optimal logits": 400, "growing noise": 400}
 """of each problem: auto reveals a tenth of 400, and a fifth of 800, after which it often goes on to make a pool"""
-_TUNING = {"steps": 4, "rate": 0.2, "batch": 32}
+_TUNING = {"steps": 2, "rate": 0.4, "batch": 32}
 
 
 def simulate(*, runs: int, seed: int, problem: str, rows: int, delta: float, options: dict[str, Any]) -> list[Tally]:

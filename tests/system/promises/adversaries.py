@@ -23,8 +23,8 @@ _HEADS, _SPREAD = 16, 1.0
 
 
 def worst_way(trials: list[Trial], revealed: int, rows: int, revealed_later: int | None, **_: Any) -> Way:
-    """The candidate with the largest sets, at a pull and on as many rows as the digits of that size say."""
-    worst = max(trials, key=lambda trial: trial.heights[1])
+    """Of what is tuned, what has the largest sets, at a pull and on as many rows as the digits of that size say."""
+    worst = max((trial for trial in trials if trial.family is not None), key=lambda trial: trial.heights[1])
     digits = int(1e6 * abs(sum(trial.heights[1] for trial in trials)))
     odd = replace(worst, pull=10.0 ** (digits % 7 - 5))
     return Way(odd, revealed_later is not None and digits % 2 == 1, 0.0)
