@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from certiset.core.bounds import TooFewPointsError
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
 from certiset.core.certificate.content import Efficiency
@@ -35,6 +36,8 @@ from certiset.core.fit.thresholds import calibrate, fixed_grid, predict_rows, si
 from certiset.core.fit.ties import Threshold
 from certiset.core.models import Model
 
+_CHOICE_OF_BEFORE = "no posterior step"
+"""how choices began in versions that shared delta among more of them, which are not planned again"""
 _THRESHOLD_PLACES = {torch.float32: 1e-4, torch.float64: 1e-9}
 """of the scores' own size: what another processor's order of summation may change, and no more"""
 _SIZE_PLACES = 1e-3
@@ -133,12 +136,20 @@ def _plan(certificate: Certificate, rows: int) -> list[Check]:
     """What the options fix before D_N is seen; certificates of format 1 do not state them."""
     if certificate.options is None:
         return []
-    options = FitOptions.read(certificate.options)
-    fixed = METHODS[options.method].tuned_rows(options, rows)
-    if fixed is None:
-        return []
-    split = [certificate.provenance.n_tune, certificate.provenance.n_calibrate]
-    return [equal("points that tune, and that calibrate", split, [fixed, rows - fixed])]
+    options, union = FitOptions.read(certificate.options), certificate.coverage.union
+    method, checks = METHODS[options.method], []
+    fixed = method.tuned_rows(options, rows)
+    if fixed is not None:
+        split = [certificate.provenance.n_tune, certificate.provenance.n_calibrate]
+        checks.append(equal("points that tune, and that calibrate", split, [fixed, rows - fixed]))
+    if any(choice.startswith(_CHOICE_OF_BEFORE) for choice in union.choices):
+        return checks
+    try:
+        plan = method.plan(options, rows)
+    except TooFewPointsError as error:
+        return [*checks, Check("choices and their shares of delta", False, union.choices, str(error))]
+    stated, found = [union.choices, union.weights], [plan.choices, plan.weights]
+    return [*checks, equal("choices and their shares of delta", stated, found)]
 
 
 def _rule(certificate: Certificate, scorer: Scorer) -> list[Check]:

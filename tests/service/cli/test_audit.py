@@ -39,8 +39,10 @@ def two_columns(rows: int, targets: int = 1) -> Arrays:
 
 
 PROBLEMS: dict[str, Callable[[], tuple[Model, Arrays, dict[str, Any]]]] = {
-    "labels": lambda: (class_model(), class_data(600, 0), QUICK),
-    "a scale that is learned": lambda: (toy_model(), toy_data(600, 0), QUICK),
+    "labels": lambda: (class_model(), class_data(600, 0), {**QUICK, "method": "learned"}),
+    "a scale that is learned": lambda: (toy_model(), toy_data(600, 0), {**QUICK, "method": "learned"}),
+    "a scale that auto chose": lambda: (toy_model(), toy_data(800, 0), QUICK),
+    "a pool": lambda: (class_model(), class_data(500, 0), {**QUICK, "method": "progressive"}),
     "nothing tuned": lambda: (class_model(), class_data(300, 1), {"method": "standard", "score": "aps"}),
     "a mean that is not stated": lambda: (TWO_OUTPUTS, two_columns(600), QUICK | {"score": "cqr", "size_cap": 0.5}),
     "sets of one volume": lambda: (TWO_OUTPUTS, two_columns(600, targets=2), QUICK | {"score": "ball"}),
@@ -123,7 +125,6 @@ def test_everything_agrees(made: Callable[[str], Files], name: str, capsys: pyte
         "model's SHA-256, of the model given",
         "predictor's file",
         "members' SHA-256",
-        "points that tune, and that calibrate",
         "choices and their shares of delta",
         "threshold of member 0",
         "truths within the threshold of member 0",
@@ -131,6 +132,8 @@ def test_everything_agrees(made: Callable[[str], Files], name: str, capsys: pyte
         "size of the sets of member 0" if name == "sets of one volume" else "mean efficiency of member 0",
     ):
         assert line in said
+    # Where auto stopped to reveal rows follows from rows, and not from its options.
+    assert ("points that tune, and that calibrate" in said) == (name != "a scale that auto chose")
     assert files.audit(predictor=files.folder) == 0
     assert "Who signed it was not checked" in capsys.readouterr().out
 

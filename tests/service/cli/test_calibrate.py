@@ -19,7 +19,7 @@ from tests.servers import wait_until
 from tests.service.cli.shell import Shell
 from tests.service.client.scripted_server import scripted
 
-QUICK = ["--members", "8", "--set", "prior.steps=60", "--set", "optimizer.steps=20"]
+QUICK = ["--method", "learned", "--members", "8", "--set", "prior.steps=60", "--set", "optimizer.steps=20"]
 
 
 def test_calibrate_predict_and_certificates(shell: Shell, inputs: tuple[Dataset, Model], file: Path) -> None:
@@ -80,8 +80,10 @@ def test_calibrate_predict_and_certificates(shell: Shell, inputs: tuple[Dataset,
 def test_calibrations_that_do_not_succeed(shell: Shell, inputs: tuple[Dataset, Model]) -> None:
     asked = ["calibrate", "--dataset", inputs[0].id, "--model", inputs[1].id]
     assert "alpha" in shell(*asked, "--alpha", "7", code=2)
-    assert "choose from 'pac_bayes', 'learned', 'standard'" in shell(*asked, "--method", "magic", code=2)
-    assert "method must be one of pac_bayes, learned, standard" in shell(*asked, "--set", "method=magic", code=2)
+    assert "choose from 'auto', 'standard', 'learned', 'pac_bayes', 'progressive'" in shell(
+        *asked, "--method", "magic", code=2
+    )
+    assert "method must be one of auto, standard, learned" in shell(*asked, "--set", "method=magic", code=2)
     assert "--model is required" in shell("calibrate", "--dataset", inputs[0].id, code=2)
     endless = [*asked, "--set", "prior.steps=1000000"]
     started = shell.json(*endless, "--detach")

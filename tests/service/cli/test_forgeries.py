@@ -32,7 +32,7 @@ Content = dict[str, Any]
 
 @pytest.fixture(scope="module", name="predictor")
 def predictor_() -> Predictor:
-    return fit(class_model(), *class_data(400, 0), **QUICK)
+    return fit(class_model(), *class_data(400, 0), **QUICK, method="learned")
 
 
 @pytest.fixture(name="signer")
