@@ -71,6 +71,7 @@ def serve(home: Path, port: int) -> None:
 
     from certiset.service.http.access.requirements import requires  # noqa: PLC0415
     from certiset.service.http.app import create_app  # noqa: PLC0415
+    from certiset.service.http.connections import limited_protocol  # noqa: PLC0415
 
     router = APIRouter()
 
@@ -79,9 +80,16 @@ def serve(home: Path, port: int) -> None:
     async def empty() -> dict[str, bool]:
         return {"ok": True}
 
-    app = create_app(Settings(home=home, api_keys=KEY, rate_limit=0), [router])
-
-    uvicorn.run(app, port=port, log_level="warning", access_log=False)
+    settings = Settings(home=home, api_keys=KEY, rate_limit=0)
+    # As `certiset api` serves: with its limits on connections.
+    uvicorn.run(
+        create_app(settings, [router]),
+        port=port,
+        log_level="warning",
+        access_log=False,
+        http=limited_protocol(settings),
+        ws="none",
+    )
 
 
 def start(home: Path) -> subprocess.Popen[bytes]:

@@ -11,6 +11,7 @@ SLOW = (
     "tests/service/client/test_connection.py::test_a_stream_survives_a_server_that_is_killed_and_started_again",
     "tests/service/demo/test_demo.py",
     "tests/service/demo/test_offer.py",
+    "tests/service/http/test_event_loop.py",
     "tests/service/http/test_hostile_models.py::test_a_replica_stops_in_seconds_while_a_model_loops",
     "tests/service/http/test_memory.py",
     "tests/service/http/test_outages.py",

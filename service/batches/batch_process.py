@@ -63,13 +63,20 @@ class BatchProcess:
             self._life = asyncio.get_running_loop().create_task(self._live())
 
     async def ask(self, request: dict[str, Any], body: int) -> Answer:
-        """The answer with its open file, which the caller closes; `BatchLostError` if the process dies."""
-        if self._channel is None:
-            raise _lost()
+        """The answer with its open file, which the caller closes; `BatchLostError` if the process dies.
+
+        The file with the body is closed here as soon as the process has it: who closes it last frees its memory, and
+        that takes milliseconds.
+        """
         number, self._asked = next(self._numbers), time.monotonic()
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            await self._channel.send({"id": number, **request}, body)
+            try:
+                if self._channel is None:
+                    raise _lost()
+                await self._channel.send({"id": number, **request}, body)
+            finally:
+                os.close(body)
             return await answer
         except ConnectionError:
             raise _lost() from None

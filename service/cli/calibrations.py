@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_records
 from certiset.service.cli.output import View
 from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Calibration, Client
@@ -22,15 +22,14 @@ def register(subparsers: Any) -> None:
         subparsers, "calibrations", "Calibrations that were asked for; 'certiset calibrate' asks for one.", _EXAMPLES
     )
     actions = add_actions(parser)
-    add_list(actions, _VIEW, lambda client: client.calibrations)
-    add_show(actions, _VIEW, lambda client: client.calibrations)
+    add_records(
+        actions,
+        _VIEW,
+        lambda client: client.calibrations,
+        "delete the record of one that has ended; its predictor and certificate remain",
+    )
     cancel = add_action(actions, "cancel", "cancel one; a running fit stops within seconds", _cancel)
     cancel.add_argument("id", metavar="ID", help="its id")
-    add_delete(
-        actions,
-        "delete the record of one that has ended; its predictor and certificate remain",
-        lambda client, id: client.calibrations.delete(id),
-    )
 
 
 def _cancel(options: argparse.Namespace, client: Client) -> int:

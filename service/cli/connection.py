@@ -25,6 +25,10 @@ class Collection(Protocol[T_co]):
     def get(self, id: str) -> T_co: ...
 
 
+class DeletableCollection(Collection[T_co], Protocol[T_co]):
+    def delete(self, id: str) -> None: ...
+
+
 def add_connection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", metavar="URL", help="the server (default CERTISET_URL, or http://127.0.0.1:8000 on this machine)"
@@ -68,13 +72,19 @@ def add_show(
     return child
 
 
-def add_delete(actions: Any, sentence: str, delete: Callable[[Client, str], None]) -> None:
+def add_records(
+    actions: Any, view: View[T], collection: Callable[[Client], DeletableCollection[T]], deleting: str
+) -> None:
+    """``list``, ``show`` and ``delete``; ``deleting`` says what becomes of a record that is deleted."""
+
     def act(options: argparse.Namespace, client: Client) -> int:
-        delete(client, options.id)
+        collection(client).delete(options.id)
         print_json({"deleted": options.id}) if options.json else print(f"{options.id} was deleted.")
         return 0
 
-    add_action(actions, "delete", sentence, act).add_argument("id", metavar="ID", help="its id")
+    add_list(actions, view, collection)
+    add_show(actions, view, collection)
+    add_action(actions, "delete", deleting, act).add_argument("id", metavar="ID", help="its id")
 
 
 def connected(act: Action) -> Callable[[argparse.Namespace], int]:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_records
 from certiset.service.cli.output import View
 from certiset.service.cli.parsers import add_actions, add_command
 from certiset.service.client import Client, Dataset
@@ -37,12 +37,11 @@ def register(subparsers: Any) -> None:
         default="y",
         help="column of y, or several, comma-separated (default y); '' for inputs without truths",
     )
-    add_list(actions, _VIEW, lambda client: client.datasets)
-    add_show(actions, _VIEW, lambda client: client.datasets)
-    add_delete(
+    add_records(
         actions,
+        _VIEW,
+        lambda client: client.datasets,
         "delete the data; predictors and certificates made with them remain",
-        lambda client, id: client.datasets.delete(id),
     )
 
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_records
 from certiset.service.cli.errors import CommandError
 from certiset.service.cli.output import View
 from certiset.service.cli.parsers import add_actions, add_command
@@ -31,12 +31,8 @@ def register(subparsers: Any) -> None:
     upload.add_argument("--manifest", required=True, metavar="FILE|JSON", help="a JSON file, or the JSON itself")
     upload.add_argument("--weights", type=Path, metavar="FILE", help=".safetensors")
     upload.add_argument("--backbone", type=Path, metavar="FILE", help=".onnx")
-    add_list(actions, _VIEW, lambda client: client.models)
-    add_show(actions, _VIEW, lambda client: client.models)
-    add_delete(
-        actions,
-        "delete a model; predictors and certificates made with it remain",
-        lambda client, id: client.models.delete(id),
+    add_records(
+        actions, _VIEW, lambda client: client.models, "delete a model; predictors and certificates made with it remain"
     )
 
 

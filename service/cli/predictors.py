@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from certiset.core.certificate.rounding import at_most, risk
-from certiset.service.cli.connection import EXIT_CODES, add_action, add_delete, add_list, add_show
+from certiset.service.cli.connection import EXIT_CODES, add_action, add_records
 from certiset.service.cli.errors import written_to
 from certiset.service.cli.output import View, print_json
 from certiset.service.cli.parsers import add_actions, add_command
@@ -27,18 +27,17 @@ def register(subparsers: Any) -> None:
         subparsers, "predictors", "Predictors: the results of calibrations, which serve sets.", _EXAMPLES
     )
     actions = add_actions(parser)
-    add_list(actions, _VIEW, lambda client: client.predictors)
-    add_show(actions, _VIEW, lambda client: client.predictors)
+    add_records(
+        actions,
+        _VIEW,
+        lambda client: client.predictors,
+        "stop serving it and delete its members; its certificate remains, marked as withdrawn",
+    )
     download = add_action(actions, "download", "write its members' file, for 'certiset audit'", _download)
     download.add_argument("id", metavar="ID", help="its id")
     download.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     monitor = add_action(actions, "monitor", "whether the outcomes that were reported contradict it", _monitor)
     monitor.add_argument("id", metavar="ID", help="its id")
-    add_delete(
-        actions,
-        "stop serving it and delete its members; its certificate remains, marked as withdrawn",
-        lambda client, id: client.predictors.delete(id),
-    )
 
 
 def _download(options: argparse.Namespace, client: Client) -> int:

@@ -21,6 +21,8 @@ from certiset.service.http.state import Service
 
 _SECRET = (b"authorization", b"x-api-key", b"cookie")
 """headers that have done what they are for"""
+_LOT = 2**20
+"""bytes that are copied at once"""
 
 
 class BatchForwarding:
@@ -73,23 +75,24 @@ async def _ask(service: Service, scope: Scope, receive: Receive) -> tuple[dict[s
         "caller": {"key_id": caller.key_id, "tenant": caller.tenant, "scopes": sorted(caller.scopes)},
         "request_id": request_id.get(),
     }
-    body = await _kept(receive)
-    try:
-        return await service.batches.ask(asked, body)
-    finally:
-        os.close(body)
+    return await service.batches.ask(asked, await _kept(service, caller.tenant, receive))
 
 
-async def _kept(receive: Receive) -> int:
-    """A file in memory with the body."""
+async def _kept(service: Service, tenant: str, receive: Receive) -> int:
+    """A file in memory with the body, which a thread copies there: meanwhile the event loop reads for others."""
     descriptor = os.memfd_create("body", os.MFD_CLOEXEC)
+    pieces: list[bytes] = []
     try:
         while True:
             message: Message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnect
-            write_all(descriptor, message.get("body", b""))
-            if not message.get("more_body", False):
+            pieces.append(message.get("body", b""))
+            more = message.get("more_body", False)
+            if not more or sum(map(len, pieces)) >= _LOT:
+                await service.sets.in_thread(tenant, write_all, descriptor, pieces)
+                pieces = []
+            if not more:
                 return descriptor
     except BaseException:
         os.close(descriptor)

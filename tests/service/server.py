@@ -82,7 +82,7 @@ def start_server(home: Path, **settings: Any) -> Server:
             ("operator", "default", ["operator"]),
         )
     }
-    predictors = _predictors()
+    predictors = dict(_predictors())
     calibrations = {task: enter_predictor(store, predictor) for task, predictor in predictors.items()}
     store.close()
     port = free_port()

@@ -71,7 +71,7 @@ def own_redis() -> Iterator[PrivateRedis]:
 def test_redis_that_comes_back_empty_loses_nothing(own_redis: PrivateRedis, tmp_path: Path) -> None:
     with deployed(tmp_path, broker_url=own_redis.url) as deployment:
         deployment.start_worker()
-        running = deployment.submit({**LONG, "prior": {"steps": 2000}})
+        running = deployment.submit({**LONG, "prior": {"steps": 1000}})
         deployment.wait_until_fitting(running)
         queued = [deployment.submit(seed=seed) for seed in range(1, 4)]
         own_redis.stop()

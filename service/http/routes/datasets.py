@@ -14,32 +14,26 @@ from certiset.core.jobs.views import dataset_resource
 from certiset.core.resources import Dataset, DatasetRows
 from certiset.service.http.access.requirements import requires, upload_body
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
-from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, required_file, text_field
+from certiset.service.http.routes.uploads import (
+    answer_upload,
+    form_of,
+    on_disk,
+    required_file,
+    text_field,
+    upload_route,
+)
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 
 router = APIRouter(tags=["datasets"], responses=ALWAYS)
 
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary", "description": suffix_list()},
-                        "name": {"type": "string", "maxLength": 200},
-                        "target": {
-                            "type": "string",
-                            "default": "y",
-                            "description": "column of y, or several; empty: the file has inputs without truths",
-                        },
-                    },
-                }
-            }
-        },
-    }
+_FIELDS = {
+    "file": {"type": "string", "format": "binary", "description": suffix_list()},
+    "name": {"type": "string", "maxLength": 200},
+    "target": {
+        "type": "string",
+        "default": "y",
+        "description": "column of y, or several; empty: the file has inputs without truths",
+    },
 }
 _MOST_NUMBERS = 200_000
 """of x in one answer"""
@@ -48,16 +42,7 @@ Start = Annotated[int, Query(ge=0, le=2**53, description="the first row, counted
 RowLimit = Annotated[int, Query(ge=1, le=200, description="maximum number of rows")]
 
 
-@router.post(
-    "/datasets",
-    status_code=201,
-    response_model=Dataset,
-    responses={
-        **problems(400, 413, 415, 422, 507),
-        200: {"model": Dataset, "description": "the same bytes were uploaded before"},
-    },
-    openapi_extra=_FORM,
-)
+@router.post("/datasets", **upload_route(Dataset, "the same bytes were uploaded before", _FIELDS, "file"))
 @requires("write", action="dataset.create", largest_body=upload_body, to_disk=True)
 async def upload_dataset(
     request: Request, response: Response, service: TheService, caller: TheCaller, store: ActingStore

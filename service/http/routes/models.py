@@ -12,42 +12,20 @@ from certiset.core.jobs.views import model_resource
 from certiset.core.resources import Model
 from certiset.service.http.access.requirements import requires, upload_body
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
-from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, optional_file
+from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, optional_file, upload_route
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
 
 router = APIRouter(tags=["models"], responses=ALWAYS)
 
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["manifest"],
-                    "properties": {
-                        "manifest": {"type": "string", "description": "JSON, as text or as a file"},
-                        "weights": {"type": "string", "format": "binary", "description": ".safetensors"},
-                        "backbone": {"type": "string", "format": "binary", "description": ".onnx"},
-                    },
-                }
-            }
-        },
-    }
+_FIELDS = {
+    "manifest": {"type": "string", "description": "JSON, as text or as a file"},
+    "weights": {"type": "string", "format": "binary", "description": ".safetensors"},
+    "backbone": {"type": "string", "format": "binary", "description": ".onnx"},
 }
 _LONGEST_MANIFEST = 2**20
 
 
-@router.post(
-    "/models",
-    status_code=201,
-    response_model=Model,
-    responses={
-        **problems(400, 413, 415, 422, 507),
-        200: {"model": Model, "description": "the same model was uploaded before"},
-    },
-    openapi_extra=_FORM,
-)
+@router.post("/models", **upload_route(Model, "the same model was uploaded before", _FIELDS, "manifest"))
 @requires("write", action="model.create", largest_body=upload_body, to_disk=True)
 async def upload_model(
     request: Request, response: Response, service: TheService, caller: TheCaller, store: ActingStore

@@ -1,18 +1,20 @@
 """Multipart forms: files stream to disk while they arrive, and are gone when the request ends."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from anyio.to_thread import run_sync
 from fastapi import Request, Response
+from pydantic import BaseModel
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 
 from certiset.core.errors import OptionError
 from certiset.core.scratch import full_disk_refused, scratch_file
 from certiset.service.http.problems import ProblemError
+from certiset.service.http.schemas.common import problems
 from certiset.service.http.state import Service
 
 _FIELD_BYTES = 2**20
@@ -24,6 +26,20 @@ T = TypeVar("T", bound="_Named")
 class _Named(Protocol):
     @property
     def id(self) -> str: ...
+
+
+def upload_route(resource: type[BaseModel], again: str, fields: Mapping[str, Any], required: str) -> dict[str, Any]:
+    """What OpenAPI says of a route that takes a form with these fields and answers with the resource.
+
+    ``again`` says when that is one that was there before.
+    """
+    form = {"type": "object", "required": [required], "properties": dict(fields)}
+    return {
+        "status_code": 201,
+        "response_model": resource,
+        "responses": {**problems(400, 413, 415, 422, 507), 200: {"model": resource, "description": again}},
+        "openapi_extra": {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": form}}}},
+    }
 
 
 async def answer_upload(

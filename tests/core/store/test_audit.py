@@ -15,7 +15,7 @@ from certiset.core.store.audit import Actor, AuditFilter, Refusals, merged
 from certiset.core.store.migrate import migrate
 from certiset.core.store.records import AuditRecord
 from tests.core.store.records import a_calibration, a_dataset
-from tests.core.store.test_migrations import upgrade_to
+from tests.core.store.revisions import upgrade_to
 
 ADA = Actor(key_id="key-1", address="192.0.2.1")
 

@@ -22,7 +22,7 @@ async def main() -> None:
         content = os.read(body, os.fstat(body).st_size)
         os.close(body)
         answer = os.memfd_create("answer")
-        write_all(answer, content.upper())
+        write_all(answer, [content.upper()])
         os.lseek(answer, 0, os.SEEK_SET)
         await channel.send({"id": message["id"], "word": message["word"], "hello": hello[0]["greeting"]}, answer)
         os.close(answer)

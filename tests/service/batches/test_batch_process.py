@@ -38,12 +38,13 @@ async def until(condition: Any) -> None:
 
 async def ask(asked: BatchProcess, word: str, content: bytes = b"") -> tuple[dict[str, Any], bytes]:
     body = os.memfd_create("body")
+    write_all(body, [content[:1], b"", content[1:]])
+    os.lseek(body, 0, os.SEEK_SET)
     try:
-        write_all(body, content)
-        os.lseek(body, 0, os.SEEK_SET)
         answer, file = await asked.ask({"word": word}, body)
     finally:
-        os.close(body)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(body)
     assert file is not None
     with open(file, "rb") as stream:
         return answer, stream.read()

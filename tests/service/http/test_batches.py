@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.servers import children_of, name_of, wait_until
+from tests.service.bodies import npz
 from tests.service.server import Server, start_server
 
 ROWS = 12_000
@@ -34,15 +35,9 @@ def ada(own: Server) -> Iterator[httpx.Client]:
         yield client
 
 
-def body(x: Any = X) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, x=x)
-    return stream.getvalue()
-
-
 def post(client: httpx.Client, predictor: str, x: Any = X, accept: str = NPZ, **query: Any) -> httpx.Response:
     headers = {"Content-Type": NPZ, "Accept": accept}
-    return client.post("/predict_set", params={"predictor": predictor, **query}, content=body(x), headers=headers)
+    return client.post("/predict_set", params={"predictor": predictor, **query}, content=npz(x=x), headers=headers)
 
 
 def metric(server: Server, name: str) -> float:

@@ -1,6 +1,5 @@
 """A disk that is full is named, sets are served all the same, and uploads go on as soon as there is room."""
 
-import io
 from pathlib import Path
 
 import httpx
@@ -8,13 +7,13 @@ import numpy as np
 
 from tests.disks import fill, small_disk
 from tests.servers import wait_until
+from tests.service.bodies import npz
 from tests.service.server import start_server
 
 
 def upload(client: httpx.Client) -> httpx.Response:
-    stream = io.BytesIO()
-    np.savez(stream, x=np.random.default_rng(0).normal(size=(20_000, 2)), y=np.arange(20_000) % 3)
-    return client.post("/datasets", files={"file": ("data.npz", stream.getvalue())})
+    content = npz(x=np.random.default_rng(0).normal(size=(20_000, 2)), y=np.arange(20_000) % 3)
+    return client.post("/datasets", files={"file": ("data.npz", content)})
 
 
 def test_a_full_disk_is_named_while_sets_are_served(tmp_path: Path) -> None:

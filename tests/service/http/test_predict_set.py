@@ -4,14 +4,12 @@ import asyncio
 import io
 import json
 import math
-import struct
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from certiset.core.certificate.guarantees import GUARANTEES
 from certiset.core.resources import Promise
@@ -19,16 +17,8 @@ from certiset.core.sets import SET_KINDS
 from certiset.core.settings import Settings
 from certiset.service.http.app import create_app
 from tests.core.fit.problems import class_data, shifted_logits, toy_data
+from tests.service.bodies import NPZ, npz
 from tests.service.server import Server
-
-
-def npz(**arrays: NDArray[Any]) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-NPZ = {"Content-Type": "application/x-npz"}
 
 
 def test_one_set_names_its_member_and_its_certificate(server: Server, ada: httpx.Client) -> None:
@@ -212,68 +202,6 @@ def test_unknown_predictors_and_bodies(server: Server, ada: httpx.Client) -> Non
     assert ada.post("/predict_set", content=npz(x=np.zeros((1, 1))), headers=NPZ).status_code == 422
 
 
-def test_cases_of_rows_in_npz_are_those_of_json(server: Server, ada: httpx.Client) -> None:
-    id, x = server.id("pool"), np.zeros((5, 6))
-    # Cases that no other test reports to this server.
-    names = ["npz 17", "npz, Ada & Co", "Zoë", "npz 17", "x" * 200]
-    expected = ada.post("/predict_set", json={"predictor": id, "x": x.tolist(), "cases": names}).json()["predictions"]
-    numbers = ada.post("/predict_set", json={"predictor": id, "x": x.tolist(), "cases": list("01234")}).json()
-    # However a case is written, it has its member again, and counts once.
-    for case, same, counted in (
-        (np.array(names), expected, 4),
-        (np.array(names, dtype=">U200"), expected, 0),
-        (np.array([name.encode() for name in names]), expected, 0),
-        (np.arange(5, dtype=np.uint8), numbers["predictions"], 5),
-    ):
-        answer = ada.post("/predict_set", params={"predictor": id}, content=npz(x=x, case=case), headers=NPZ).json()
-        assert [row["member"] for row in answer["predictions"]] == [row["member"] for row in same]
-        ids = [{"prediction_id": row["prediction_id"], "y": 0} for row in answer["predictions"]]
-        assert ada.post("/outcomes", json={"outcomes": ids}).json()["counted"] == counted
-
-
-BAD_LETTERS = np.frombuffer(np.array([0x61, 0x110000, 0x62], dtype=np.uint32).tobytes(), dtype="U1")
-
-
-@pytest.mark.parametrize(
-    ("case", "words"),
-    [
-        (np.array(["a", "b"]), "has 2 entries, and x has 3 rows"),
-        (np.array([["a", "b", "c"]]), "one entry for each row of x, not the shape (1, 3)"),
-        (np.array("a"), "one entry for each row of x, not the shape ()"),
-        (np.array([1.0, 2.0, 3.0]), "must hold texts of at most 200 characters, or whole numbers, not float64"),
-        (np.array([True, False, True]), "not bool"),
-        (np.array(["a", "b", "c" * 201]), "must hold texts of at most 200 characters"),
-        (np.array([b"a", b"b", b"c" * 801]), "must hold texts of at most 200 characters"),
-        (np.array([b"a", b"b", b"c" * 201]), "case must be a text of 1 to 200 characters"),
-        (np.array(["a", "b", ""]), "case must be a text of 1 to 200 characters"),
-        (np.array([b"a", b"b", b"\xff"]), "bytes must be UTF-8"),
-        (np.array(["a", "b", None], dtype=object), "Python objects"),
-        (np.array(["2020-01-01"] * 3, dtype="datetime64[D]"), "not datetime64"),
-        (np.zeros(3, dtype=[("name", "U3")]), "whole numbers"),
-        (BAD_LETTERS, "not text"),
-    ],
-)
-def test_an_array_of_cases_that_is_none(server: Server, ada: httpx.Client, case: NDArray[Any], words: str) -> None:
-    asked = {"predictor": server.id("regression")}
-    answer = ada.post("/predict_set", params=asked, content=npz(x=np.zeros((3, 1)), case=case), headers=NPZ)
-    assert answer.status_code == 422, answer.text
-    assert words in answer.json()["detail"]
-    assert answer.json()["errors"][0]["where"] == "case"
-
-
-def test_cases_are_counted_before_they_are_read(server: Server, ada: httpx.Client) -> None:
-    asked = {"predictor": server.id("regression"), "case": "again"}
-    twice = ada.post("/predict_set", params=asked, content=npz(x=np.zeros((1, 1)), case=np.ones(1, int)), headers=NPZ)
-    assert (twice.status_code, twice.json()["errors"][0]["where"]) == (422, "case")
-    del asked["case"]
-    # A few kilobytes that would be millions of texts: refused by their number, or by what they unpack to.
-    for case, status in ((np.zeros(300_000, "S1"), 413), (np.zeros(2_000_000, "U1"), 422)):
-        stream = io.BytesIO()
-        np.savez_compressed(stream, x=np.zeros((len(case), 1), np.uint8), case=case)
-        answer = ada.post("/predict_set", params=asked, content=stream.getvalue(), headers=NPZ)
-        assert answer.status_code == status, answer.text
-
-
 def test_a_body_that_grows_past_its_limit_is_cut_off(server: Server, ada: httpx.Client) -> None:
     def endless() -> Any:
         for _ in range(100):
@@ -300,56 +228,3 @@ def test_serving_the_best_member_is_deterministic_and_only_for_per_draw(server: 
     refused = ada.patch(f"/predictors/{server.id('mean')}", json={"serve": "best"})
     assert refused.status_code == 409
     assert "mean over all members" in refused.json()["detail"]
-
-
-def test_the_open_inference_protocol(server: Server, ada: httpx.Client) -> None:
-    id, predictor = server.id("classification"), server.predictors["classification"]
-    assert ada.get("/v2/health/live").json() == {"live": True}
-    assert ada.get("/v2/health/ready").json() == {"ready": True}
-    assert ada.get(f"/v2/models/{id}/ready").json()["ready"]
-    described = ada.get(f"/v2/models/{id}").json()
-    assert described["inputs"] == [{"name": "x", "datatype": "FP32", "shape": [-1, 2]}]
-    x = class_data(5, 3)[0]
-    tensor = {"name": "x", "shape": [5, 2], "datatype": "FP32"}
-    plain = ada.post(f"/v2/models/{id}/infer", json={"id": "7", "inputs": [{**tensor, "data": x.tolist()}]}).json()
-    assert plain["id"] == "7"
-    outputs = {output["name"]: output for output in plain["outputs"]}
-    assert [o["name"] for o in described["outputs"]] == list(outputs)
-    replayed: Any = predictor.predict_set(x, member=outputs["member"]["data"])
-    assert outputs["mask"]["data"] == replayed.mask.reshape(-1).tolist()
-    head = json.dumps(
-        {
-            "inputs": [{**tensor, "parameters": {"binary_data_size": 40}}],
-            "outputs": [
-                {"name": "mask", "parameters": {"binary_data": True}},
-                {"name": "prediction_id", "parameters": {"binary_data": True}},
-            ],
-            "parameters": {"member": 0},
-        }
-    ).encode()
-    answer = ada.post(
-        f"/v2/models/{id}/infer",
-        content=head + x.tobytes(),
-        headers={"Inference-Header-Content-Length": str(len(head)), "Content-Type": "application/octet-stream"},
-    )
-    length = int(answer.headers["inference-header-content-length"])
-    first, second = json.loads(answer.content[:length])["outputs"]
-    raw = answer.content[length:]
-    sizes = [output["parameters"]["binary_data_size"] for output in (first, second)]
-    assert len(raw) == sum(sizes)
-    mask = np.frombuffer(raw[: sizes[0]], dtype=bool).reshape(first["shape"])
-    replayed = predictor.predict_set(x, member=0)
-    assert np.array_equal(mask, replayed.mask)
-    (size,) = struct.unpack("<I", raw[sizes[0] : sizes[0] + 4])
-    assert ada.post("/outcomes", json={"prediction_id": raw[sizes[0] + 4 :][:size].decode(), "y": 0}).status_code == 200
-    refused: list[dict[str, Any]] = [
-        {"inputs": [{**tensor, "data": [1, 2]}]},
-        {"inputs": [{**tensor, "name": "z", "data": x.tolist()}]},
-        {"inputs": [{**tensor, "data": x.tolist()}], "outputs": [{"name": "nothing"}]},
-        {"inputs": []},
-        {"inputs": [{**tensor, "shape": [2**40] * 5 + [0], "parameters": {"binary_data_size": 0}}]},
-        {"inputs": [{**tensor, "parameters": {"binary_data_size": 40}}]},
-        {"inputs": [{**tensor, "data": x.tolist()}], "parameters": {"member": "best"}},
-    ]
-    for wrong in refused:
-        assert ada.post(f"/v2/models/{id}/infer", json=wrong).status_code == 422
