@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from certiset.core.errors import DataError
 
+INSTEAD_OF_NAMES = "Truths are numbers: give each class its own, from 0 on, in the order of the model's outputs."
+
 _ROWS_AT_ONCE = 65_536
 _FEW = 65_536
 """numbers that are looked at in one go"""
@@ -145,7 +147,9 @@ def as_numbers(name: str, value: ArrayLike) -> NDArray[Any]:
 def check_dtype(name: str, dtype: "np.dtype[Any]", what: str | None = None) -> None:
     """Refuses what is not a number; ``what`` is how the sentence calls the array."""
     if dtype.kind not in "biuf":
-        _refuse(name, f"{what or name} must hold numbers, not {'Python objects' if dtype.hasobject else dtype}.")
+        advice = f" {INSTEAD_OF_NAMES}" if name == "y" and dtype.kind in "USO" else ""
+        found = "Python objects" if dtype.hasobject else dtype
+        _refuse(name, f"{what or name} must hold numbers, not {found}.{advice}")
 
 
 def check_finite(name: str, array: NDArray[Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.arrays import INSTEAD_OF_NAMES
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.frame import Frame, TextColumn
 from certiset.core.data.limits import Limits
@@ -140,7 +141,8 @@ def _flaw(where: str, cell: str) -> DataError:
         return DataError(f"{where} is empty: every cell must hold a number.")
     if _NUMBER.fullmatch(shown):
         return DataError(f"{where} holds {shown}, and every number must be finite.")
-    return DataError(f"{where} holds {(shown if len(shown) < 40 else shown[:40] + '...')!r}, which is not a number.")
+    cut = shown if len(shown) < 40 else shown[:40] + "..."
+    return DataError(f"{where} holds {cut!r}, which is not a number. {INSTEAD_OF_NAMES}")
 
 
 def _cells(text: str, number: int) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.arrays import INSTEAD_OF_NAMES
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.frame import Column, Frame, TextColumn
 from certiset.core.data.limits import Limits
@@ -124,7 +125,8 @@ def _column(name: str, cells: list[Any]) -> Column:
 
 
 def _not_a_number(row: int, name: str, cell: Any) -> DataError:
-    return DataError(f"Row {row + 1}, column {name!r} holds {json.dumps(cell)[:40]}, which is not a number.")
+    advice = f" {INSTEAD_OF_NAMES}" if isinstance(cell, str) else ""
+    return DataError(f"Row {row + 1}, column {name!r} holds {json.dumps(cell)[:40]}, which is not a number.{advice}")
 
 
 JSON = FileFormat(

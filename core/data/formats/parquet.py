@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.arrays import INSTEAD_OF_NAMES
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.frame import Column, Frame
 from certiset.core.data.limits import Limits
@@ -134,7 +135,8 @@ def _check_type(name: str, kind: Any) -> None:
         leaf = leaf.value_type
     times = leaf is kind and (types.is_timestamp(kind) or types.is_date(kind))
     if not (types.is_boolean(leaf) or types.is_integer(leaf) or types.is_floating(leaf) or times):
-        raise DataError(f"Column {name!r} holds {kind}, not numbers.")
+        advice = f" {INSTEAD_OF_NAMES}" if _is_text(kind) else ""
+        raise DataError(f"Column {name!r} holds {kind}, not numbers.{advice}")
 
 
 def _is_list(kind: Any) -> bool:

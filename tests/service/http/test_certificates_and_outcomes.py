@@ -99,6 +99,20 @@ def test_outcomes_count_once_and_forged_ones_never(server: Server, ada: httpx.Cl
     assert monitor["path"][-1]["outcomes"] == monitor["outcomes"]
 
 
+def test_one_input_that_is_asked_and_reported_again_and_again_counts_once(server: Server, ada: httpx.Client) -> None:
+    """Calibration inputs were all distinct, so that the same input again is the same case: no alarm after four."""
+    id = server.id("regression")
+    before = ada.get(f"/predictors/{id}/monitor").json()
+    asked = [ada.get("/predict_set", params={"predictor": id, "x": "0.271828"}).json() for _ in range(6)]
+    given = [{"prediction_id": one["prediction_id"], "y": 1e6} for one in asked]
+    assert len({one["prediction_id"] for one in given}) == 6
+    counted = [ada.post("/outcomes", json=one).json()["counted"] for one in given]
+    after = ada.get(f"/predictors/{id}/monitor").json()
+    assert counted == [1, 0, 0, 0, 0, 0]
+    assert (after["outcomes"], after["misses"]) == (before["outcomes"] + 1, before["misses"] + 1)
+    assert (after["reported"], after["status"]) == (before["reported"] + 6, before["status"])
+
+
 def test_labels_that_do_not_exist_are_refused(server: Server, ada: httpx.Client) -> None:
     one = predictions(ada, server.id("classification"), np.zeros((1, 2)))[0]
     for y in (3, -1, 0.5):
