@@ -122,7 +122,7 @@ def _network(table: Callable[[Path], Table], name: str, *, classes: int = 0, shi
 
 
 def _model(name: str, inputs: int, classes: int, head: dict[str, Any], weights: Any = None) -> Model:
-    manifest = {"name": name, "input_shape": [inputs], "head": head}
+    manifest: dict[str, Any] = {"name": name, "input_shape": [inputs], "head": head}
     manifest |= {"task": "classification", "classes": classes} if classes else {"task": "regression"}
     return Model.from_manifest(manifest, weights)
 

@@ -41,7 +41,7 @@ class SeenRows(NamedTuple):
     """what the backbone makes of them, filled up to whole grains with copies of the first"""
     digests: Digests | None
     """likewise, where ties are broken by a hash"""
-    count: int
+    asked: int
     """how many of these rows were asked for"""
 
 

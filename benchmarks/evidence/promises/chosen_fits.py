@@ -37,6 +37,7 @@ def served_miss(problem: str, predictor: Predictor) -> float:
 def _mean_size(problem: TinyProblem, predictor: Predictor) -> float:
     """Of sets as they are served, cut at the cap."""
     cap = predictor.certificate.efficiency.cap
+    assert cap is not None
     means = [problem.weights @ np.minimum(problem.sizes(predictor, member), cap) for member in range(predictor.members)]
     return float(predictor.chances @ np.array(means))
 

@@ -40,7 +40,7 @@ def _hardest(tau: float) -> float:
 SHIFTS = {
     "hard inputs are more frequent": Shift(lambda x: 2 * x, 2.0, lambda x, u: x * u, _harder),
     "the same, weights up to a factor and a loose bound": Shift(lambda x: 0.1 * x, 0.2, lambda x, u: x * u, _harder),
-    "hard inputs alone": Shift(lambda x: 5.0 * (x > 0.8), 5.0, lambda x, u: x * u, _hardest),
+    "hard inputs alone": Shift(lambda x: np.where(x > 0.8, 5.0, 0.0), 5.0, lambda x, u: x * u, _hardest),
     # The target is that of V^10, V uniform: P(1 / x > tau) = tau^-0.1.
     "**unbounded** weights, the largest seen as the bound": Shift(
         lambda x: 0.1 * x**-0.9, None, lambda x, u: 1 / x, lambda tau: tau**-0.1

@@ -63,5 +63,6 @@ def size_quantile_rank(
     largest = int(largest_rank_2b(n_, share_, log_gamma - np.log(_OPEN_RANKS)))
     ranks = sorted({largest * part // _OPEN_RANKS for part in range(1, _OPEN_RANKS + 1)} - {0})
     if not ranks:
-        return answer(np.zeros(finite("log_ratio", log_ratio).shape, dtype=np.int64))
+        nothing: Ints = np.zeros(finite("log_ratio", log_ratio).shape, dtype=np.int64)
+        return answer(nothing)
     return per_draw_rank(int(n_), float(share_), float(gamma_ / points), log_ratio, ranks, draws=int(draws_))

@@ -25,7 +25,7 @@ def _multiply(a: Any, b: Any) -> Any:
         if b != int(b) or b <= 0:
             raise NotProvedError("multiplies the number of rows")
         found = Size(a.times * int(b))
-        if found.times > _MOST_OF_ROWS.get(getattr(b, "dtype", None), _MOST_OF_ROWS_ELSEWHERE):
+        if found.times > _MOST_OF_ROWS.get(np.asarray(b).dtype, _MOST_OF_ROWS_ELSEWHERE):
             raise NotProvedError("multiplies the number of rows until it overflows")
         return found
     return a * b

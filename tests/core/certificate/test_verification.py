@@ -126,7 +126,23 @@ def test_an_edited_certificate_does_not_verify(
     assert not reissued(content).verify().valid
 
 
-HOSTILE = [10**400, -(2**63), 2**31, -1, 0, 1e308, 5e-324, True, None, "", "\u0430lpha", [], {}, [[]], {"a": 1}]
+HOSTILE: list[Any] = [
+    10**400,
+    -(2**63),
+    2**31,
+    -1,
+    0,
+    1e308,
+    5e-324,
+    True,
+    None,
+    "",
+    "\u0430lpha",
+    [],
+    {},
+    [[]],
+    {"a": 1},
+]
 
 
 def places(content: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

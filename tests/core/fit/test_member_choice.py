@@ -104,7 +104,7 @@ def test_each_member_is_looked_at_on_its_own_block(pool: Predictor) -> None:
     """The last look before a certificate counts truths among the rows that a rank is for."""
     model, ranks = pool.scorer.model, [member.k for member in pool.certificate.members]
     data = check_data(model, *class_data(1000, 0), allow_missing_classes=False)
-    blocks = list(split(0, 400, data).calibration.split([150, 150, 300]))
+    blocks = list(torch.split(split(0, 400, data).calibration, [150, 150, 300]))
     assert 0 <= check_served_rows(pool, data, blocks, ranks, lambda: None) < 0.5
     for member, rows in enumerate((150, 150, 300)):
         too_low = [1 if place == member else rank for place, rank in enumerate(ranks)]

@@ -171,9 +171,10 @@ def test_a_posterior_of_many_members_goes_with_both(dtype: str, tmp_path: Path) 
 
 
 def test_a_pool_and_the_best_member_alone_go_with_both(tmp_path: Path) -> None:
-    data, options = shifted_logits(900, 8), {"ties": "hash", "non_empty": True}
+    data = shifted_logits(900, 8)
+    options: dict[str, Any] = {"ties": "hash", "non_empty": True}
     pool = fit(shifted_logits_model(), *data, method="progressive", prior={"steps": 40}, **options)
-    best = fit(shifted_logits_model(), *data, serve="best", **STEPS_PAY, **options)
+    best = fit(shifted_logits_model(), *data, **(STEPS_PAY | options | {"serve": "best"}))
     automatic = fit(shifted_logits_model(), *data, **options)
     assert (pool.members, best.members) == (2, 1)
     for predictor in (pool, best, automatic):

@@ -105,8 +105,8 @@ def _quantising() -> bytes:
     content = graph(
         op("DynamicQuantizeMatMul", ["x", "eye", "scale", "zero_point"], domain="com.microsoft"),
         eye=np.eye(COLUMNS, dtype=np.uint8),
-        scale=np.float32([1]),
-        zero_point=np.uint8([0]),
+        scale=np.ones(1, dtype=np.float32),
+        zero_point=np.zeros(1, dtype=np.uint8),
     )
     inputs = ["a", "b", "c", "d"]
     return _defining(content, "com.microsoft", "DynamicQuantizeMatMul", inputs, op("Identity", ["a"], ["y"]))

@@ -118,7 +118,7 @@ _simple(
     op("Add", ["x", "flat"]),
     zero=ints(0),
     one=ints(1),
-    ones=np.float32([1, 1, 1]),
+    ones=np.ones(3, dtype=np.float32),
     middle=ints(1, 2),
     last=ints(3),
 )

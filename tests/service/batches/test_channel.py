@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from certiset.service.batches import channel
 from certiset.service.batches.channel import write_all
 
 
@@ -25,7 +24,7 @@ def test_all_pieces_are_written_in_their_order(
                 break
         return real(descriptor, taken)
 
-    monkeypatch.setattr(channel.os, "writev", some)
+    monkeypatch.setattr(os, "writev", some)
     file = os.memfd_create("test")
     try:
         write_all(file, pieces)

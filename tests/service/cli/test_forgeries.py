@@ -74,7 +74,7 @@ def invented(n: int, tau: float) -> Certificate:
     candidate = point_candidate(plan, 0, torch.zeros(0))
     numbers = SizeNumbers(np.zeros(1), n, plan.gamma(0), draws=1, grid_size=None)
     sizes = (3.0 * numbers.mean_bounds(np.zeros(1), "monotone")).tolist()
-    calibrated = Calibrated([tau], [0.0], [0.0], [], [0.0], [0.0], [])
+    calibrated = Calibrated([tau], [0.0], [0.0], [], [0.0], [0.0], [], [])
     rows = torch.zeros(0, dtype=torch.int64)
     certified = Certified(candidate, rows, calibrated, "monotone", None, 3.0, sizes, sizes[0], [0])
     work, scorer = cast(Workspace, SimpleNamespace(plan=plan)), cast(Scorer, SimpleNamespace(score=plan.score))

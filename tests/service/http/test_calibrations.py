@@ -14,7 +14,7 @@ from certiset.core.certificate import Certificate
 from certiset.core.fit.options import FitOptions
 from certiset.core.scores import SCORES
 from tests.core.fit.problems import QUICK, class_data, class_model, toy_data
-from tests.service.http.test_predict_set import npz
+from tests.service.bodies import npz
 from tests.service.server import Server, server_with_worker, start_server
 from tests.worker.deployment import ENDLESS
 

@@ -15,7 +15,7 @@ from safetensors.numpy import save
 
 from tests.core.data.parquet import CONTRADICTORY, NAMELESS, with_footer
 from tests.core.graphs.dishonest import DISHONEST, RANDOM
-from tests.service.http.test_predict_set import npz
+from tests.service.bodies import npz
 from tests.service.server import Server
 
 MANIFEST = {"name": "logits", "task": "classification", "classes": 3, "input_shape": [3]}

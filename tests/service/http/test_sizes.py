@@ -12,7 +12,7 @@ import pytest
 import certiset
 from certiset.service.client import ApiError, Client
 from tests.core.fit.problems import class_data, shifted_logits, toy_data
-from tests.service.http.test_predict_set import npz
+from tests.service.bodies import npz
 from tests.service.server import Server
 
 

@@ -18,7 +18,7 @@ from certiset.service.http.access.keys import KeyRing
 from certiset.service.http.access.secret import derive, read_secret
 from tests.core.fit.pools import hand_pool
 from tests.core.fit.problems import class_data, class_model
-from tests.service.http.test_predict_set import NPZ, npz
+from tests.service.bodies import NPZ, npz
 from tests.service.server import Server, enter_predictor
 
 WEIGHTS = [0.15, 0.85]

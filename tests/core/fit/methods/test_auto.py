@@ -135,7 +135,7 @@ def test_one_member_is_served_where_each_must_keep_the_promise(
     options: dict[str, Any], pool: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auto, "best_way", goes_on)
-    predictor = fit(untrained_model(), *untrained(1000, 0), **QUICK, **options)
+    predictor = fit(untrained_model(), *untrained(1000, 0), **(QUICK | options))
     coverage = predictor.certificate.coverage
     assert predictor.members == 1
     assert (coverage.guarantee, coverage.bound) == ("per_draw", "vovk_2b")

@@ -97,7 +97,7 @@ def test_it_tunes_scales_and_heads_of_regressions(score: str, split_at: float) -
 @pytest.mark.parametrize(
     "roles", [{}, {"clusters": "patient"}, {"order": "time"}, {"clusters": "patient", "order": "time"}]
 )
-def test_an_auditor_finds_every_number_again(method: str, roles: dict[str, str], tmp_path: Path) -> None:
+def test_an_auditor_finds_every_number_again(method: str, roles: dict[str, Any], tmp_path: Path) -> None:
     """With rows, patients of two rows each, and times."""
     x, y = untrained(1300, 3)
     columns: dict[str, Any] = {f"x{place}": x[:, place] for place in range(20)}
@@ -130,7 +130,7 @@ def test_with_times_later_blocks_are_later() -> None:
     places = split(0, plan.n_tune, data)
     assert places.tuning is not None
     assert time[places.tuning.numpy()].max() < time[places.calibration.numpy()].min()
-    first, last = places.calibration.split(list(plan.blocks))
+    first, last = torch.split(places.calibration, list(plan.blocks))
     assert time[first.numpy()].max() < time[last.numpy()].min()
 
 
