@@ -56,7 +56,7 @@ def _merged(rng: np.random.Generator, runs: int, delta: float) -> int:
         smallest = int(np.argmin(counts[:HARD]))
         hard = np.delete(counts[:HARD], smallest)
         plan = group_shares(np.append(hard, counts[smallest] + counts[HARD]), ALPHA, delta, "equal")
-        alone = [_uniform(rng, rows, rank) for rows, rank in zip(hard, plan.ranks[:-1], strict=True)]
+        alone = [_uniform(rng, int(rows), rank) for rows, rank in zip(hard, plan.ranks[:-1], strict=True)]
         together = share * _uniform(rng, int(counts[smallest]), plan.ranks[-1])
         broken += max(*alone, together) > ALPHA
     return broken

@@ -99,7 +99,7 @@ def test_a_class_that_ran_out_is_named() -> None:
     class Only(np.random.Generator):
         """Draws the first class every time."""
 
-        def random(self, size: Any = None, *args: Any, **options: Any) -> Any:  # type: ignore[override]
+        def random(self, size: Any = None, *args: Any, **options: Any) -> Any:
             return np.zeros(size)
 
     with pytest.raises(
