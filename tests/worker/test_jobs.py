@@ -47,7 +47,7 @@ def test_a_calibration_ends_with_the_members_and_certificate_of_a_fit_without_an
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"alpha": 0.0001}, "leave n = 200 for calibration, too few"),
+        ({"alpha": 0.0001}, "leave n = 400 for calibration, too few"),
         ({"score": {"kind": "aps"}}, "score aps is for classification"),
         ({"nonsense": 1}, "nonsense is not an option"),
     ],

@@ -63,8 +63,9 @@ def test_intervals_of_several_members_are_not_all_as_narrow_as_their_mean() -> N
         efficiency=replace(certificate.efficiency, upper_bound=1.5 * width),
     )
     said = size_statement(pool) or ""
-    assert said.startswith(f"Every interval is at most {at_most(2 * width)} wide")
-    assert f"{at_most(1.5 * width)} on average" in said
+    assert f"every interval is at most {at_most(2 * width)} wide" in said
+    assert said.startswith("The mean width of future sets")
+    assert f"is at most {at_most(1.5 * width)}, and" in said
 
 
 def test_a_mean_size_without_a_cap_is_not_certified_but_a_quantile_is() -> None:
@@ -85,7 +86,7 @@ def test_a_mean_size_without_a_cap_is_not_certified_but_a_quantile_is() -> None:
 def test_without_tuning_rows_labels_have_a_mean_and_a_quantile_of_their_own(score: str) -> None:
     predictor = fit(class_model(), *class_data(600, 0), method="standard", score=score)
     efficiency = predictor.certificate.efficiency
-    assert efficiency.bound == "grid_kl"
+    assert efficiency.bound == "grid_betting"
     assert efficiency.quantile is not None
     assert predictor.certificate.verify().valid
     sizes = predictor.predict_set(class_data(5000, 1)[0]).size
@@ -99,7 +100,7 @@ def test_sizes_are_certified_alike_in_every_unit(unit: float) -> None:
     efficiency = fit(
         QUANTILES, unit * x, unit * y, method="standard", score="cqr", size_cap=20 * unit
     ).certificate.efficiency
-    assert efficiency.bound == "grid_kl"
+    assert efficiency.bound == "grid_betting"
     assert 2 * unit < (efficiency.upper_bound or 0.0) < 7 * unit
     assert efficiency.quantile is not None
     assert 3 * unit < efficiency.quantile.size < 7 * unit

@@ -68,7 +68,7 @@ def test_every_option_is_written_down_so_that_a_later_default_changes_nothing(st
     assert record.options["prior"]["steps"] == 30
     assert FitOptions.read(record.options).to_json() == record.options
     left_open = {"size_cap", "size_bound", "device", "clusters", "order"}
-    chosen = {"guarantee", "tune", "prior.split", "prior.rate", "prior.batch", "prior.dropout"}
+    chosen = {"method", "guarantee", "tune", "prior.split", "prior.rate", "prior.batch", "prior.dropout"}
     assert undecided(record.options) == left_open | chosen, "which revealed rows choose"
     named = CalibrationRequest.read({**inputs(store), "method": "learned"})
     options = request_calibration(store, "ada", named, announcer=told).options

@@ -44,8 +44,16 @@ PROBLEMS: dict[str, Callable[[], tuple[Model, Arrays, dict[str, Any]]]] = {
     "a scale that auto chose": lambda: (toy_model(), toy_data(800, 0), QUICK),
     "a pool": lambda: (class_model(), class_data(500, 0), {**QUICK, "method": "progressive"}),
     "nothing tuned": lambda: (class_model(), class_data(300, 1), {"method": "standard", "score": "aps"}),
-    "a mean that is not stated": lambda: (TWO_OUTPUTS, two_columns(600), QUICK | {"score": "cqr", "size_cap": 0.5}),
-    "sets of one volume": lambda: (TWO_OUTPUTS, two_columns(600, targets=2), QUICK | {"score": "ball"}),
+    "a mean that is not stated": lambda: (
+        TWO_OUTPUTS,
+        two_columns(600),
+        QUICK | {"method": "learned", "score": "cqr", "size_cap": 0.5},
+    ),
+    "sets of one volume": lambda: (
+        TWO_OUTPUTS,
+        two_columns(600, targets=2),
+        QUICK | {"method": "learned", "score": "ball"},
+    ),
     "ties that are broken": lambda: (
         shifted_logits_model(),
         forest_votes(500, 0),
