@@ -85,6 +85,8 @@ def base_figures(file: Path) -> dict[str, float]:
 
 def corrupt(images: Tensor, generator: torch.Generator) -> Tensor:
     """Rotated by a uniform angle within ROTATION, then noisy."""
+    if not len(images):
+        return images
     angle = (2 * torch.rand(len(images), generator=generator) - 1) * math.radians(ROTATION)
     turn = torch.zeros(len(images), 2, 3)
     turn[:, 0, 0], turn[:, 0, 1] = angle.cos(), -angle.sin()
