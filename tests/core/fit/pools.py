@@ -95,7 +95,7 @@ def hand_pool(
         issued_at="2026-01-01T00:00:00+00:00",
         statement="",
         assumptions=[],
-        coverage=plan.coverage(chosen.alpha, chosen.own_delta, Union(["a pool"], [1.0], 0)),
+        coverage=plan.coverage(chosen.alpha, chosen.own_delta, Union(["tuned on D_0"], [1.0], 0)),
         members=plan.members(tau, tuned_on, found, widths),
         efficiency=efficiency,
         provenance=Provenance(

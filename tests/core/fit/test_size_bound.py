@@ -53,7 +53,7 @@ def test_betting_is_tighter_than_the_papers_bound(problem: Any) -> None:
         fitted(problem, method="learned", size_bound=name, size_cap=6.0).certificate.efficiency.upper_bound or 0.0
         for name in ("betting", "grid_kl", "monotone")
     ]
-    assert bounds[0] < bounds[1] < bounds[2]
+    assert bounds[0] < min(bounds[1:])
 
 
 def renamed(certificate: Certificate) -> Certificate:
