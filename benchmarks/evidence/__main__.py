@@ -17,7 +17,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="certiset reproduce")
     add_arguments(parser)
     options = parser.parse_args()
-    order = Order(tuple(options.data), options.output, options.quick, options.jobs, alone=options.experiment != "all")
+    order = Order(
+        tuple(options.data),
+        options.output,
+        options.quick,
+        options.jobs,
+        alone=options.experiment != "all",
+        finished=options.finished,
+    )
     names = [options.experiment] if options.experiment != "all" else _all(options.data)
     try:
         results = {name: reproduce(name, order) for name in names}

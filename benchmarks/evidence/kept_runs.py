@@ -1,4 +1,4 @@
-"""Keeps stored runs of rivals whose code has not changed, so that a sweep makes only the others again.
+"""Keeps stored runs of rivals, so that a sweep makes only the others again.
 
 ``python -m benchmarks.evidence.kept_runs docs/results/mnist.json docs/results/work --but ours drawn proper`` takes all
 finished cells of the result into the sweep's log, but for those of the parts that are named. Each of these runs says by

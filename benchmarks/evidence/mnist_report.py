@@ -24,6 +24,7 @@ from benchmarks.evidence.summary import (
     coverage_text,
     drawn_table,
     group_coverage,
+    present,
     size_cell,
     size_rows,
     standings,
@@ -92,7 +93,9 @@ our dropout. "PAC-Bayes, per draw" is method `pac_bayes` as it comes. "ours" is 
 
 
 def _size_table(runs: Sequence[Run], sizes: Sequence[int], split: float) -> str:
-    return table(["method", *[f"N = {n}" for n in sizes]], size_rows(runs, METHODS, sizes, size_cell, split=split))
+    return table(
+        ["method", *[f"N = {n}" for n in sizes]], size_rows(runs, present(runs, METHODS), sizes, size_cell, split=split)
+    )
 
 
 def _best_splits(runs: Sequence[Run], sizes: Sequence[int], splits: Sequence[float]) -> str:
@@ -185,7 +188,7 @@ def _longer(runs: Sequence[Run], base: dict[str, float]) -> str:
     return (
         f"The same with a base model of {LONGER} epochs instead of 8: {base['clean_accuracy']:.3f} right on clean "
         f"images, {base['corrupted_accuracy']:.3f} on corrupted ones. Split {ABLATION_SPLIT:g} where there is one.\n\n"
-        + table(["method", *[f"N = {n}" for n in sizes]], size_rows(runs, methods, sizes, size_cell))
+        + table(["method", *[f"N = {n}" for n in sizes]], size_rows(runs, present(runs, methods), sizes, size_cell))
     )
 
 

@@ -113,13 +113,16 @@ def _certified_line(aim: str, problems: dict[str, list[Run]], most: float, bound
 
 
 def _drawn(problems: dict[str, list[Run]]) -> list[str]:
-    told, misses = [], []
+    aim, told, misses = f"`pac_bayes` serves {_MEMBERS} distinct pairs", [], []
     for name, all_runs in problems.items():
         runs = chosen(all_runs, method="drawn")
-        fewest = min((run["members"] for run in runs), default=0)
-        misses += [name] if fewest < _MEMBERS else []
-        told.append(f"{name}: at least {fewest} in {len(runs)} runs" if runs else f"{name}: not run")
-    return _line(f"`pac_bayes` serves {_MEMBERS} distinct pairs", "; ".join(told), misses)
+        if not runs:
+            misses.append(f"{name} (not run)")
+            continue
+        fewest = min(run["members"] for run in runs)
+        told.append(f"{name}: at least {fewest} in {len(runs)} runs")
+        misses += [f"{name} ({fewest})"] if fewest < _MEMBERS else []
+    return _line(aim, "; ".join(told) or "not run", misses)
 
 
 def _cpu(problems: dict[str, list[Run]]) -> Iterator[list[str]]:

@@ -111,6 +111,12 @@ def group_coverage(runs: Sequence[Run], methods: Sequence[str], **where: Any) ->
     return answer
 
 
+def present(runs: Sequence[Run], methods: Sequence[str]) -> list[str]:
+    """Those of the methods that were run at all."""
+    there = {run["method"] for run in runs}
+    return [method for method in methods if there & set(SETTINGS.get(method, (method,)))]
+
+
 def size_cell(one: Mean) -> str:
     error = f" ± {one.error:.2f}" if one.count > 1 else ""
     return f"{one.size:.2f}{error}" + (f" ({one.settings})" if one.settings else "")

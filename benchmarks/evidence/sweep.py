@@ -6,9 +6,10 @@ import multiprocessing
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -50,6 +51,8 @@ class Swept:
     """in the order of the cells: the cell and what was measured, one for each method of each cell"""
     cpu_seconds: float
     """of all cells, whenever they were run"""
+    missing: dict[str, int] = field(default_factory=dict)
+    """how many cells of which part have not been run, where only finished ones were asked for"""
 
 
 def sweep(name: str, cells: Sequence[Cell], work: Work, kept: Path, jobs: int, stream: TextIO = sys.stderr) -> Swept:
@@ -74,13 +77,23 @@ def sweep(name: str, cells: Sequence[Cell], work: Work, kept: Path, jobs: int, s
             os.fsync(log.fileno())
             line.show(_bar(name, place, len(missing), time.monotonic() - start, cell), str(place))
     line.end()
-    entries = [done[_key(cell)] for cell in cells]
-    runs = [{**entry["cell"], **run, **_origin(entry)} for entry in entries for run in entry["runs"]]
-    return Swept(runs, sum(entry["cpu_seconds"] for entry in entries))
+    return _swept([done[_key(cell)] for cell in cells], {})
 
 
 def _origin(entry: Entry) -> dict[str, str]:
     return {"kept_from": entry["kept_from"]} if "kept_from" in entry else {}
+
+
+def finished(name: str, cells: Sequence[Cell], kept: Path) -> Swept:
+    """What was run before, without running anything."""
+    done = _read(kept / f"{name}.jsonl")
+    missing = Counter(str(cell["part"]) for cell in cells if _key(cell) not in done)
+    return _swept([done[_key(cell)] for cell in cells if _key(cell) in done], dict(missing))
+
+
+def _swept(entries: Sequence[Entry], missing: dict[str, int]) -> Swept:
+    runs = [{**entry["cell"], **run, **_origin(entry)} for entry in entries for run in entry["runs"]]
+    return Swept(runs, sum(entry["cpu_seconds"] for entry in entries), missing)
 
 
 def code_digest() -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evidence.learning_problem import DELTA
-from benchmarks.evidence.summary import coverage_text, size_cell, size_rows, standings_table, table
+from benchmarks.evidence.summary import coverage_text, present, size_cell, size_rows, standings_table, table
 from benchmarks.evidence.tabular import PROBLEMS, TRAINING
 
 _RIVALS = ("learned_2b", "learned_2b_both", "paper")
@@ -15,8 +15,7 @@ def report(result: dict[str, Any], folder: Path) -> str:
     parts = [_INTRODUCTION]
     for name, problem in PROBLEMS.items():
         runs = [run for run in result["runs"] if run["part"] == name]
-        there = {run["method"].removesuffix("_paper").removesuffix("_tuned") for run in runs}
-        methods = [method for method in _METHODS if method in there]
+        methods = present(runs, _METHODS)
         sizes = sorted({run["n"] for run in runs})
         rows = size_rows(runs, methods, sizes, size_cell)
         for method, row in zip(methods, rows, strict=True):

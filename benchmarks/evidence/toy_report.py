@@ -14,6 +14,7 @@ from benchmarks.evidence.summary import (
     coverage_text,
     drawn_table,
     group_coverage,
+    present,
     standings_table,
     table,
 )
@@ -42,19 +43,20 @@ def report(result: dict[str, Any], folder: Path) -> str:
     splits = sorted({run["split"] for run in runs if "split" in run})
     parts = [_INTRODUCTION]
     for split in splits:
-        rows = [[NAMES[method], *[_cell(runs, method, n, split) for n in sizes]] for method in METHODS]
+        rows = [[NAMES[method], *[_cell(runs, method, n, split) for n in sizes]] for method in present(runs, METHODS)]
         parts.append(
             f"## Width / log radius, split {split:g}\n\n" + table(["method", *[f"N = {n}" for n in sizes]], rows)
         )
     shown = 0.5
     title = "Mean width over N"
-    save(over_n(runs, DRAWN, sizes, "size", "mean width", title=title, split=shown), folder / "toy" / "width.svg")
+    plot = over_n(runs, present(runs, DRAWN), sizes, "size", "mean width", title=title, split=shown)
+    save(plot, folder / "toy" / "width.svg")
     panels = [panel for bands in result["bands"] for panel in _bands(bands)]
     save_panels(panels, max(1, len(panels) // len(result["bands"])), folder / "toy" / "bands.svg")
     save(_by_tenth(runs, max(sizes), shown), folder / "toy" / "coverage.svg")
     parts += [
-        "## Beside the standard method\n\n" + standings_table(runs),
-        "## What pac_bayes serves\n\n" + drawn_table(runs),
+        *(["## Beside the standard method\n\n" + standings_table(runs)] if present(runs, ["ours"]) else []),
+        *(["## What pac_bayes serves\n\n" + drawn_table(runs)] if present(runs, ["drawn"]) else []),
         "![width over N](toy/width.svg)\n",
         "![bands over the data](toy/bands.svg)\n",
         "## Coverage\n\n"

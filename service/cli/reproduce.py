@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="parallel runs (default: number of cores)",
     )
+    parser.add_argument("--finished", action="store_true", help="write down what was run before, and run nothing")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the tables")
 
 
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     program, environment = benchmark_process("evidence", "certiset reproduce")
     words = [options.experiment, f"--output={options.output}", f"--jobs={options.jobs}"]
     words += [f"--data={folder}" for folder in options.data]
-    words += [f"--{name}" for name in ("quick", "json") if getattr(options, name)]
+    words += [f"--{name}" for name in ("quick", "finished", "json") if getattr(options, name)]
     # Takes this process over, so that Ctrl-C and the exit code are the sweep's own.
     sys.stdout.flush()
     os.execve(program[0], [*program, *words], environment)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evidence.experiments import EXPERIMENTS, page
+from benchmarks.evidence.reach import reach
 from benchmarks.evidence.reference import AUTHORS
 from certiset.service.cli.reproduce import EXPERIMENTS as COMMANDS
 
@@ -35,6 +36,10 @@ def test_every_page_is_made_of_its_runs(name: str, tmp_path: Path) -> None:
         if name != "theory":  # matplotlib's files differ between its versions
             assert kept.read_text() == figure.read_text()
         assert f"]({figure.relative_to(tmp_path)})" in (RESULTS / f"{name}.md").read_text()
+
+
+def test_the_table_of_aims_is_made_of_the_stored_results() -> None:
+    assert reach(RESULTS) in (RESULTS / "README.md").read_text()
 
 
 def test_the_command_knows_every_experiment() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evidence.measurements import Measured
-from benchmarks.evidence.sweep import Cell, sweep
+from benchmarks.evidence.sweep import Cell, finished, sweep
 
 CELLS: list[Cell] = [{"part": "a", "n": n, "seed": seed} for n in (1, 2, 3) for seed in (0, 1)]
 
@@ -57,6 +57,15 @@ def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
     assert json.loads(file.read_text().splitlines()[-1])["cell"] == CELLS[1]
     sweep("s", CELLS[:2], measured, tmp_path, 1, io.StringIO())
     assert len(calls(tmp_path)) == 3
+
+
+def test_what_is_finished_can_be_had_without_running_anything(tmp_path: Path) -> None:
+    whole = sweep("s", CELLS[:4], measured, tmp_path, 1, io.StringIO())
+    found = finished("s", CELLS, tmp_path)
+    assert found.runs == whole.runs
+    assert found.missing == {"a": 2}
+    assert whole.missing == {}
+    assert len(calls(tmp_path)) == 4
 
 
 def test_other_settings_are_other_runs(tmp_path: Path) -> None:
