@@ -36,15 +36,19 @@ async def until(condition: Any) -> None:
             await asyncio.sleep(0.02)
 
 
-async def ask(asked: BatchProcess, word: str, content: bytes = b"") -> tuple[dict[str, Any], bytes]:
+async def ask(
+    asked: BatchProcess, word: str, content: bytes = b"", *, alone: bool = False
+) -> tuple[dict[str, Any], bytes]:
+    """Nobody else asks where it is ``alone``: the number of the closed file is then not another's already."""
     body = os.memfd_create("body")
     write_all(body, [content[:1], b"", content[1:]])
     os.lseek(body, 0, os.SEEK_SET)
     try:
         answer, file = await asked.ask({"word": word}, body)
     finally:
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            os.fstat(body)
+        if alone:
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(body)
     assert file is not None
     with open(file, "rb") as stream:
         return answer, stream.read()
@@ -55,7 +59,7 @@ def test_many_at_once_get_their_own_answers() -> None:
         died = Deaths()
         asked = process(died)
         with pytest.raises(BatchLostError, match="try again"):
-            await ask(asked, "early")
+            await ask(asked, "early", alone=True)
         asked.wake()
         asked.wake()
         await until(lambda: asked.is_ready)
