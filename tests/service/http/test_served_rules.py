@@ -76,7 +76,7 @@ def test_the_certificate_has_both_halves_of_each_threshold(ivy: httpx.Client, po
 def test_calibrations_refuse_for_numbers_what_is_for_labels(server: Server, ada: httpx.Client) -> None:
     record = server.calibrations["regression"]
     for option, value in (("ties", "hash"), ("non_empty", True)):
-        body = {"dataset": record.dataset_id, "model": record.model_id, option: value}
+        body = {"dataset_id": record.dataset_id, "model_id": record.model_id, option: value}
         answer = ada.post("/calibrations", json=body)
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["where"] == option
