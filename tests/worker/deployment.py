@@ -38,7 +38,7 @@ FAST: dict[str, Any] = {
     "threads": 1,
 }
 
-LONG: dict[str, Any] = {"prior": {"steps": 700}, "optimizer": {"steps": 30}, "members": 4}
+LONG: dict[str, Any] = {"method": "learned", "prior": {"steps": 700}, "optimizer": {"steps": 30}, "members": 4}
 """a fit of a second or two"""
 ENDLESS: dict[str, Any] = {"method": "learned", "prior": {"steps": 1_000_000}, "members": 4}
 """a fit that no test waits for"""
