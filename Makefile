@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 RUNTIME := $(VENV)/.installed-runtime
+DOCS := $(VENV)/.installed-docs
 
 .DEFAULT_GOAL := help
 
@@ -37,13 +38,17 @@ up: $(RUNTIME) ## run API and worker in the foreground, nothing else needed (DEM
 demo: $(RUNTIME) ## the same with the demo: from training to certified sets
 	$(BIN)/certiset demo $(ARGS)
 
+.PHONY: picture
+picture: $(STAMP) ## make the README's picture from the demo
+	$(BIN)/python docs/picture.py
+
 .PHONY: test
 test: $(STAMP) ## run the default tests
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## run the slow tests: the guarantees, by simulation
-	$(BIN)/python -m pytest -n auto -m 'slow and not alone' $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder -m 'slow and not alone' $(ARGS)
 	$(BIN)/python -m pytest -m alone -rP $(ARGS)
 
 .PHONY: test-image
@@ -68,6 +73,15 @@ check: lint test ## run what must pass before a commit
 .PHONY: bench
 bench: $(STAMP) ## run the benchmarks; results are ratios within one run
 	$(BIN)/certiset bench $(ARGS)
+
+$(DOCS): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[docs]'
+	touch $@
+
+.PHONY: docs
+docs: $(DOCS) ## build the documentation as a site in build/site, every link checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build $(ARGS)
 
 .PHONY: clean
 clean: ## remove the environment and all caches

@@ -11,7 +11,8 @@ KEY = "benchmark-key"
 
 
 async def wait_for_server(port: int) -> None:
-    for _ in range(200):
+    """Up to a minute: two versions that start at once on two cores take their time."""
+    for _ in range(600):
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.close()

@@ -15,7 +15,7 @@ from benchmarks.reference_data import RESULTS
 from certiset.core.bounds import vovk_2b
 from certiset.core.fit import fit
 from certiset.core.fit.objectives import BatchSampler, size_loss
-from certiset.core.fit.options import OptimizerOptions
+from certiset.core.fit.optimizer_options import OptimizerOptions
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.thresholds import ROWS_AT_ONCE, calibrate

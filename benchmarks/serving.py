@@ -208,8 +208,8 @@ def store_predictor(
         "head": {"kind": "mlp", "widths": [400, 120, 84, 10], "activation": "relu"},
     }
     x, y = random.normal(size=(2000, *shape)).astype(np.float32), random.integers(10, size=2000)
-    options: dict[str, Any] = {"prior": {"steps": 5}, "optimizer": {"steps": 5}, "members": 16}
-    predictor = fit(Model.from_manifest(manifest, weights), x, y, **options)
+    # One tuned member: what every earlier version served, so that versions can be compared.
+    predictor = fit(Model.from_manifest(manifest, weights), x, y, method="learned", prior={"steps": 5})
     store = Store.ready(Settings(home=home))
     certificate = predictor.certificate
     dataset = Dataset(id=f"ds-{backbone}", tenant=tenant, artifact="0" * 64)

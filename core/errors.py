@@ -36,6 +36,7 @@ __all__ = [
     "TooLargeError",
     "UnavailableError",
     "UncoveredError",
+    "VersionError",
     "WithdrawnError",
     "first_line",
 ]
@@ -154,6 +155,12 @@ class ConflictError(CertisetError, RuntimeError):
     """The request cannot be carried out in the present state of the record."""
 
     code = "conflict"
+
+
+class VersionError(ConflictError):
+    """The record has changed since the caller last saw it."""
+
+    code = "version_mismatch"
 
 
 class StoreError(CertisetError, RuntimeError):

@@ -63,6 +63,10 @@ class DatasetRows(Resource):
     """empty where there are no truths"""
     columns: tuple[str, ...] | None = None
     """names of the numbers of x, where they have some"""
+    further: dict[str, tuple[str | float | None, ...]] | None = None
+    """columns that are no inputs by themselves, such as text: one entry for each row, null where it is missing"""
+    y_names: tuple[str, ...] | None = None
+    """names of the classes, where y holds their places"""
 
 
 class Model(Resource):
@@ -107,6 +111,8 @@ class Calibration(Resource):
     created_at: str
     started_at: str | None
     finished_at: str | None
+    target_dataset_id: str | None = None
+    """inputs of another population, for which weights are estimated"""
 
     @property
     def finished(self) -> bool:
@@ -127,6 +133,8 @@ class Predictor(Resource):
     """what reported outcomes say about the certificate"""
     calibration_id: str
     created_at: str
+    imported: bool = False
+    """whether it was fitted elsewhere and taken over from its files, so that there is no calibration here"""
 
 
 class Promise(Resource):
@@ -146,6 +154,8 @@ class Promise(Resource):
     """on the calibration rows, when it was issued: 1 for the first; null where that is not known"""
     attempts: int | None = None
     """on these rows until now"""
+    alpha: float | None = None
+    """the level that was asked for, where the promise is for all of them at once"""
 
 
 class Check(Resource):
@@ -204,6 +214,7 @@ class Limits(Resource):
     queued_jobs: int | None
     running_jobs: int | None
     """further ones wait"""
+    deployments: int | None = None
 
 
 class Usage(Resource):
@@ -211,14 +222,15 @@ class Usage(Resource):
 
     tenant: str
     bytes: int
-    """of its stored data, models and predictors"""
+    """of its stored data, models, predictors and batches"""
     rows: int
-    """of all its data sets"""
+    """of all its data sets, and those collected for its deployments"""
     datasets: int
     models: int
     predictors: int
     queued_jobs: int
     running_jobs: int
+    deployments: int = 0
     limits: Limits
 
 

@@ -104,11 +104,11 @@ class Settings:
     message_seconds: float = 30.0
     """a job that no worker has taken for this long is announced again"""
     max_attempts: int = 3
-    """attempts before a calibration fails"""
+    """attempts before a job fails"""
     retry_seconds: float = 5.0
     """pause before the second attempt; doubles with each further attempt"""
     fit_seconds: float = 3600.0
-    """time limit of a fit, which then fails and is not tried again"""
+    """time limit of a fit, or of a batch, which then fails and is not tried again"""
     graph_bytes: int = 2 * 2**30
     """address space of a process that runs a model's ONNX graph"""
     graph_seconds: float = 10.0
@@ -118,7 +118,7 @@ class Settings:
     orphan_seconds: float = 3600.0
     """files that no record refers to are deleted once they are this old"""
     quota_bytes: int = 2**38
-    """bytes that the stored data, models and predictors of one tenant may have; 0: no limit, as for all quotas"""
+    """bytes of the stored data, models, predictors and batches of one tenant; 0: no limit, as for all quotas"""
     quota_rows: int = 10**9
     """rows of all data sets of one tenant"""
     quota_datasets: int = 10_000
@@ -128,9 +128,13 @@ class Settings:
     quota_predictors: int = 10_000
     """predictors of one tenant"""
     quota_queued_jobs: int = 1000
-    """calibrations of one tenant that may wait for a worker"""
+    """calibrations and batches of one tenant that may wait for a worker"""
     quota_running_jobs: int = 0
-    """calibrations of one tenant that run at the same time; further ones wait"""
+    """calibrations and batches of one tenant that run at the same time; further ones wait"""
+    quota_deployments: int = 1000
+    """names for predictors of one tenant"""
+    collected_days: float = 90.0
+    """after so many days inputs that were reported for a deployment, and data sets made of them, are deleted"""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
@@ -204,6 +208,11 @@ class Settings:
     def scratch(self) -> Path:
         """Where files lie that last as long as one request."""
         return self.home / "uploads"
+
+    @property
+    def worker_scratch(self) -> Path:
+        """The same for as long as one job; the only folder, beside the artifacts, that a fitting process may write."""
+        return self.home.absolute() / "work"
 
     @property
     def embedded_database(self) -> bool:

@@ -95,7 +95,7 @@ def _sentence(error: Mapping[str, Any], choices: Sequence[str]) -> str:
     if kind in _SENTENCES:
         return _SENTENCES[kind]
     type_words = next((words for start, words in _TYPES.items() if kind.startswith(f"{start}_")), None)
-    return f"{type_words}{given}" if type_words else f"is invalid: {error['msg'][:1].lower()}{error['msg'][1:]}"
+    return f"{type_words}{given}" if type_words else f"is not what is expected here{given}"
 
 
 def _choices(place: Sequence[str], model: Any) -> list[str]:

@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from certiset.core.fit.combinations import as_table
 from certiset.core.fit.options import FitOptions
 from certiset.core.scores import DEFAULT_SCORES, SCORES
 
 PAGE = Path(__file__).parent / "choosing.md"
-BEGIN, END = "<!-- options: written by docs/options_table.py -->", "<!-- end of options -->"
+PARTS = ("combinations", "options")
 _LIMITS = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum": "below", "maximum": "at most"}
 
 
@@ -26,9 +27,11 @@ def tables() -> str:
 def page() -> str:
     """The page with its tables as they should be."""
     text = PAGE.read_text()
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{after}"
+    for name, content in zip(PARTS, (as_table(), tables()), strict=True):
+        begin, end = f"<!-- {name}: written by docs/options_table.py -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}\n\n{content}\n\n{end}{rest.partition(end)[2]}"
+    return text
 
 
 def _options(prefix: str, schema: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ class Shares:
         return self._all
 
     def take(self, tenant: str, amount: int) -> int | None:
-        """What is now held for it, to be given back; None if it does not fit. Whoever holds nothing has room for one.
+        """What is now held for it, to be released; None if it does not fit. Whoever holds nothing has room for one.
 
         A request that is larger than a tenant's part is counted as that part: it is let in alone.
         """

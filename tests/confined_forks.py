@@ -1,4 +1,4 @@
-"""Confined processes and the process for large requests, forked where they would be started.
+"""Confined processes, the process for large requests, and those of `certiset up`, forked where they would be started.
 
 Only those that would import PyTorch are worth it, or that may take as much memory as this process has: the limits of
 the others would be used up before they begin.
@@ -8,15 +8,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 from certiset.core import confinement, sandbox
+from certiset.service import processes
 from certiset.service.batches import batch_process
 from tests.forks import Forked, Forks
 
 _LEAST_MEMORY = 6 * 2**30
+_THAT_FORK = ("certiset", "certiset.worker")
+"""modules whose processes start confined ones in their turn"""
 
 
 def fork_confined(forks: Forks) -> Callable[[], None]:
@@ -30,7 +33,7 @@ def fork_confined(forks: Forks) -> Callable[[], None]:
         return usual(command, **options)
 
     def use(module: Any) -> None:
-        for place in (sandbox, batch_process):
+        for place in (sandbox, batch_process, processes):
             place.subprocess = module  # type: ignore[attr-defined]
 
     use(SimpleNamespace(**{**vars(subprocess), "Popen": started}))
@@ -47,9 +50,9 @@ def _forked(
     arguments: list[str],
     *,
     stdin: int | None = None,
-    stdout: int | None = None,
-    stderr: int | None = None,
-    env: dict[str, str] | None = None,
+    stdout: int | IO[bytes] | None = None,
+    stderr: int | IO[bytes] | None = None,
+    env: Mapping[str, str] | None = None,
     pass_fds: tuple[int, ...] = (),
     start_new_session: bool = True,
 ) -> Forked:
@@ -59,9 +62,12 @@ def _forked(
         if asked == subprocess.PIPE:
             read, write = os.pipe()
             files[number], ours[number] = (read, write) if number == 0 else (write, read)
+        elif asked == subprocess.DEVNULL:
+            files[number] = os.open(os.devnull, os.O_RDWR)
         else:
-            files[number] = os.open(os.devnull, os.O_RDWR) if asked == subprocess.DEVNULL else os.dup(number)
-    made = forks.start(arguments, dict(os.environ) if env is None else env, files)
+            files[number] = os.dup(number if asked is None or isinstance(asked, int) else asked.fileno())
+    forking = arguments[0] in _THAT_FORK
+    made = forks.start(arguments, os.environ if env is None else env, files, forking=forking)
     for number in range(3):
         os.close(files[number])
     if 0 in ours:

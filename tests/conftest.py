@@ -8,10 +8,10 @@ import pytest
 import torch
 from hypothesis import settings
 
-from tests.slow import ALONE, SLOW, is_in
+from tests.slow import ALONE, SLOW, TOGETHER, is_in
 
 # In CI the examples are the same every time; elsewhere they explore.
-settings.register_profile("certiset", deadline=None, max_examples=200, derandomize="CI" in os.environ)
+settings.register_profile("certiset", deadline=None, max_examples=100, derandomize="CI" in os.environ)
 settings.load_profile("certiset")
 
 # The suite runs in one process a core; more threads than that only wait for each other.
@@ -45,10 +45,14 @@ def spread(items: list[pytest.Item], folders: tuple[str, ...]) -> list[pytest.It
     return [item for module in others for item in module]
 
 
+# First: xdist reads the groups in a hook of the same name.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_in(item.nodeid, SLOW):
             item.add_marker(pytest.mark.slow)
+            if is_in(item.nodeid, TOGETHER):
+                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
         if is_in(item.nodeid, ALONE):
             item.add_marker(pytest.mark.alone)
     items[:] = spread(items, ("tests/worker/", "tests/system/"))

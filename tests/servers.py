@@ -35,19 +35,19 @@ def missing(reason: str) -> NoReturn:
 
 
 @contextlib.contextmanager
-def postgres_database(server: str = POSTGRES) -> Iterator[str]:
-    """The URL of a new, empty database."""
+def postgres_database(template: str | None = None) -> Iterator[str]:
+    """The URL of a new database: empty, or a copy of the one of that name."""
     try:
-        connection = psycopg.connect(server, autocommit=True, connect_timeout=3)
+        connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError as error:
-        missing(f"No PostgreSQL at {server} (CERTISET_TEST_POSTGRES_URL): {str(error).splitlines()[0]}.")
+        missing(f"No PostgreSQL at {POSTGRES} (CERTISET_TEST_POSTGRES_URL): {str(error).splitlines()[0]}.")
     name = f"certiset_test_{uuid.uuid4().hex[:12]}"
     with connection:
-        connection.execute(f"create database {name}")
+        connection.execute(f"create database {name}" + (f" template {template}" if template else ""))
     try:
-        yield server.rsplit("/", 1)[0] + f"/{name}"
+        yield POSTGRES.rsplit("/", 1)[0] + f"/{name}"
     finally:
-        with psycopg.connect(server, autocommit=True) as again:
+        with psycopg.connect(POSTGRES, autocommit=True) as again:
             again.execute(f"drop database {name} with (force)")
 
 

@@ -1,52 +1,53 @@
-"""One attempt at a calibration, from claim to end: the worker watches, its process fits, the database decides."""
+"""One attempt at a job, from claim to end: the worker watches, its process computes, the database decides."""
 
 import logging
 import time
 from collections.abc import Callable
 from typing import Any
 
-from certiset.core.certificate.content import Account
-from certiset.core.data.row_sketch import RowSketch
-from certiset.core.errors import ArtifactsUnavailableError, NotFoundError, StoreError, StoreFullError
-from certiset.core.jobs.attempts import begin_attempt, row_key
+from certiset.core.errors import (
+    ArtifactsUnavailableError,
+    DamagedCertificateError,
+    NotFoundError,
+    StoreError,
+    StoreFullError,
+)
+from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.errors import driver_message
 from certiset.core.store.leases import Claim
-from certiset.core.store.predictors import FitResult
-from certiset.core.store.records import Dataset
 from certiset.core.store.store import Transaction
+from certiset.worker.batch_work import BatchWork
 from certiset.worker.context import WorkerContext
 from certiset.worker.devices import Slot
+from certiset.worker.fit_work import FitWork
 from certiset.worker.fitting_process import FittingProcess, ProcessEndedError
-from certiset.worker.protocol import Job
 from certiset.worker.retry import with_retries
 
 _log = logging.getLogger(__name__)
 
 STOP_SECONDS = 3.0
-"""a fit that was asked to stop and does not is killed"""
+"""a job that was asked to stop and does not is killed"""
 _END_SECONDS = 120.0
 """how long a worker keeps trying to write the end of an attempt while the database is unavailable"""
 
 
 class Attempt:
     def __init__(self, context: WorkerContext, claim: Claim, slot: Slot, claimed: float) -> None:
-        self.id = claim.calibration.id
+        self.id = claim.job.id
         self.slot = slot
         self.renewed = claimed
         """when the lease was last requested: it lasts at least ``lease_seconds`` from then"""
         self.ending = False
-        """the fit is over; only its end remains to be written"""
+        """the job is over; only its end remains to be written"""
         self._context, self._claim, self._started = context, claim, claimed
         self._settings = context.settings
         self._stop_asked: float | None = None
         self._report: dict[str, Any] | None = None
-        self._account: Account | None = None
-        self._dataset: Dataset | None = None
 
     def run(self) -> None:
-        _log.info("%s: attempt %d on %s", self.id, self._claim.calibration.attempts, self.slot.name)
+        _log.info("%s: attempt %d on %s", self.id, self._claim.job.attempts, self.slot.name)
         try:
-            self._fit()
+            self._run()
         except ProcessEndedError as error:
             self._drop_process()
             if self._context.stopping.is_set():
@@ -61,21 +62,24 @@ class Attempt:
             self._drop_process()
             raise
 
-    def _fit(self) -> None:
-        # Looked at first: it may be deleted while the fit runs.
-        self._dataset = self._find_dataset()
+    def _run(self) -> None:
+        kind: type[FitWork | BatchWork] = BatchWork if isinstance(self._claim.job, BatchRecord) else FitWork
+        self._work = kind(self._context, self._claim)
         try:
-            job = self._job()
+            job = self._work.job(self.slot.device)
         except (StoreFullError, ArtifactsUnavailableError) as error:
             # The database still answers, and says why.
             self._requeue(str(error))
+            return
+        except (NotFoundError, DamagedCertificateError) as error:
+            self._fail(str(error))
             return
         process = self._context.processes.get(self.slot)
         process.start(job)
         while True:
             message = process.answer(wait=self._interval)
             if message is not None and "rows" in message:
-                self._begin(RowSketch.from_json(message["rows"]))
+                self._work.begin(message["rows"], self.renewed + self._settings.lease_seconds)
             elif message is not None and "progress" in message:
                 self._report = message["progress"]
             elif message is not None:
@@ -105,20 +109,13 @@ class Attempt:
             self._drop_process()
             # Another attempt would take as long.
             self._fail(
-                f"The fit took longer than the time limit of {self._settings.fit_seconds:g} seconds: choose fewer "
-                "steps or fewer rows, or ask the operator for a longer limit."
+                f"The {self._work.noun} took longer than the time limit of {self._settings.fit_seconds:g} seconds: "
+                f"{self._work.too_long}."
             )
             return True
         if now - self.renewed >= self._interval or self._report is not None:
             return self._renew(process)
         return False
-
-    def _begin(self, sketch: RowSketch) -> None:
-        """From here on the attempt counts, whatever becomes of it."""
-        deadline, calibration = self.renewed + self._settings.lease_seconds, self._claim.calibration
-        self._account = with_retries(
-            self._context.store, deadline, lambda work: begin_attempt(work, calibration, sketch)
-        )
 
     def _renew(self, process: FittingProcess) -> bool:
         report, self._report = self._report, None
@@ -137,8 +134,7 @@ class Attempt:
 
     def _ended(self, message: dict[str, Any]) -> None:
         if "done" in message:
-            result = self._context.sign(FitResult(**message["done"]), self._dataset, self._account)
-            self._end("succeeded", lambda work: work.leases.succeed(self._claim, result))
+            self._end("ended", self._work.succeed(message["done"]))
         elif "stopped" in message:
             self._end("cancelled", lambda work: work.leases.stop(self._claim))
         elif message["failed"]["final"]:
@@ -168,26 +164,3 @@ class Attempt:
 
     def _drop_process(self) -> None:
         self._context.processes.drop(self.slot)
-
-    def _find_dataset(self) -> Dataset | None:
-        calibration = self._claim.calibration
-        try:
-            with self._context.store.reading() as work:
-                return work.datasets.get(calibration.tenant, calibration.dataset_id)
-        except NotFoundError:
-            return None
-
-    def _job(self) -> Job:
-        calibration = self._claim.calibration
-        return Job(
-            attempt=self._claim.owner,
-            artifacts_url=self._settings.artifacts,
-            dataset_artifact=calibration.dataset_artifact,
-            row_key=row_key(self._context.store, calibration.tenant),
-            model_artifact=calibration.model_artifact,
-            manifest=calibration.manifest,
-            options=calibration.options,
-            device=self.slot.device,
-            graph_memory=self._settings.graph_bytes,
-            graph_seconds=self._settings.graph_seconds,
-        )

@@ -14,12 +14,15 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from certiset.core.errors import CertisetError, StoppedError, StoreError, first_line
 from certiset.core.graphs import GraphBlockedError, GraphDiedError
 from certiset.core.store.predictors import FitResult
-from certiset.worker.protocol import Failure, Job, line
+from certiset.worker.protocol import BatchAnswer, BatchJob, Failure, FitJob, Job, line
+
+if TYPE_CHECKING:
+    from certiset.core.graphs import GraphHost
 
 REPORT_SECONDS = 0.2
 """at most five reports per second"""
@@ -41,6 +44,7 @@ def main() -> None:
 
 
 def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
+    what = "batch" if isinstance(job, BatchJob) else "fit"
     try:
         return line("done", run(job, answers, lambda: job.attempt in stopped))
     except StoppedError:
@@ -48,10 +52,10 @@ def _answer(job: Job, answers: BinaryIO, stopped: set[str]) -> bytes:
     except CertisetError as error:
         return line("failed", Failure(str(error), final=not _may_succeed_later(error)))
     except MemoryError:
-        return line("failed", Failure("The fit ran out of memory.", final=False))
+        return line("failed", Failure(f"The {what} ran out of memory.", final=False))
     except Exception as error:
         traceback.print_exc()
-        reason = f"The fit failed with an unexpected error, {type(error).__name__}: {first_line(error)}"
+        reason = f"The {what} failed with an unexpected error, {type(error).__name__}: {first_line(error)}"
         return line("failed", Failure(reason, final=False))
 
 
@@ -60,45 +64,57 @@ def _may_succeed_later(error: CertisetError) -> bool:
     return isinstance(error, StoreError) and not isinstance(error, GraphDiedError | GraphBlockedError)
 
 
-def run(job: Job, answers: BinaryIO, should_stop: Callable[[], bool]) -> FitResult:
+def run(job: Job, answers: BinaryIO, should_stop: Callable[[], bool]) -> FitResult | BatchAnswer:
+    from certiset.core.graphs import GraphHost, GraphLimits  # noqa: PLC0415
+
+    graphs = GraphHost(GraphLimits(memory=job.graph_memory, seconds=job.graph_seconds))
+    try:
+        if isinstance(job, BatchJob):
+            from certiset.worker.batch_runner import run_batch  # noqa: PLC0415 (loads PyTorch)
+
+            return run_batch(job, graphs, Reports(answers), should_stop)
+        return _run_fit(job, graphs, answers, should_stop)
+    finally:
+        graphs.close()
+
+
+def _run_fit(job: FitJob, graphs: "GraphHost", answers: BinaryIO, should_stop: Callable[[], bool]) -> FitResult:
     from safetensors.torch import load  # noqa: PLC0415
 
     from certiset.core.data import DatasetArrays  # noqa: PLC0415
     from certiset.core.data.row_sketch import RowSketch  # noqa: PLC0415
     from certiset.core.fit import fit  # noqa: PLC0415
-    from certiset.core.graphs import GraphHost, GraphLimits  # noqa: PLC0415
     from certiset.core.jobs.fit_results import fit_result  # noqa: PLC0415
     from certiset.core.models import Model  # noqa: PLC0415
     from certiset.core.store.artifacts import Artifacts  # noqa: PLC0415
 
     artifacts = Artifacts(job.artifacts_url)
     data = DatasetArrays.from_bytes(artifacts.get(job.dataset_artifact))
+    target = None if job.target_artifact is None else DatasetArrays.from_bytes(artifacts.get(job.target_artifact)).frame
     key = artifacts.get(job.row_key)
-    progress = _Reports(answers, begin=lambda: RowSketch.of(key, data.x, data.truths).to_json())
+    progress = Reports(answers, begin=lambda: RowSketch.of(key, data.x, data.y).to_json())
     options = {"device": job.device, **{k: v for k, v in job.options.items() if (k, v) != ("device", "auto")}}
-    graphs = GraphHost(GraphLimits(memory=job.graph_memory, seconds=job.graph_seconds))
-    try:
-        model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)), graphs=graphs)
-        predictor = fit(model, data.frame, data.truths, progress=progress, should_stop=should_stop, **options)
-    finally:
-        graphs.close()
+    model = Model.from_manifest(job.manifest, load(artifacts.get(job.model_artifact)), graphs=graphs)
+    predictor = fit(
+        model, data.frame, data.truths, target=target, progress=progress, should_stop=should_stop, **options
+    )
     if should_stop():
         raise StoppedError("The fit was asked to stop.")
     return fit_result(predictor, artifacts)
 
 
-class _Reports:
-    """Passes on the fit's reports, often at first and then less and less often.
+class Reports:
+    """Passes on the reports of a job, often at first and then less and less often.
 
-    Before the first one, when everything has been checked and nothing computed, it says on which rows the fit begins.
+    Before the first one of a fit, when everything is checked and nothing computed, it says on which rows that begins.
     """
 
-    def __init__(self, answers: BinaryIO, begin: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, answers: BinaryIO, begin: Callable[[], dict[str, Any]] | None = None) -> None:
         self._answers, self._rows, self._begin, self._next = answers, begin, time.monotonic(), 0.0
 
     def __call__(self, report: dict[str, Any]) -> None:
         now = time.monotonic()
-        if self._next == 0.0:
+        if self._next == 0.0 and self._rows is not None:
             self._answers.write(line("rows", self._rows()))
         if now >= self._next:
             self._next = now + max(REPORT_SECONDS, (now - self._begin) / REPORTS_OF_A_FIT)
@@ -114,8 +130,10 @@ def _finite(report: dict[str, Any]) -> dict[str, Any]:
 def _listen(jobs: "SimpleQueue[Job]", stopped: set[str]) -> None:
     for text in sys.stdin.buffer:
         message = json.loads(text)
-        if "job" in message:
-            jobs.put(Job(**message["job"]))
+        if "fit" in message:
+            jobs.put(FitJob(**message["fit"]))
+        if "batch" in message:
+            jobs.put(BatchJob(**message["batch"]))
         if "stop" in message:
             stopped.add(message["stop"])
     # The worker is gone, and so is its lease: another worker may already have the job.

@@ -23,11 +23,11 @@ class ProcessEndedError(Exception):
 
 
 class FittingProcess:
-    def __init__(self, slot: Slot, artifacts_url: str) -> None:
+    def __init__(self, slot: Slot, artifacts_url: str, scratch: Path) -> None:
         self.jobs = 0
         folder = local_folder(artifacts_url)
         environment = {**fit_environment(os.environ, store_elsewhere=folder is None), **slot.environment}
-        self._process = Process(_RUNNER, _confinement(folder), environment=environment)
+        self._process = Process(_RUNNER, _confinement(folder, scratch), environment=environment)
         self._answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -41,7 +41,7 @@ class FittingProcess:
 
     def start(self, job: Job) -> None:
         self.jobs += 1
-        self._write(line("job", job))
+        self._write(line(job.kind, job))
 
     def ask_to_stop(self, attempt: str) -> None:
         with contextlib.suppress(ProcessEndedError):
@@ -79,20 +79,22 @@ class FittingProcess:
         return ProcessEndedError(f"The fitting process {self._process.cause_of_death()}.")
 
 
-def _confinement(folder: Path | None) -> Confinement:
+def _confinement(folder: Path | None, scratch: Path) -> Confinement:
     """Artifacts, devices and, for a store elsewhere, the network and its credentials; no other key, and no database."""
+    scratch.mkdir(parents=True, exist_ok=True)
     if folder is None:
-        return Confinement(devices=True, network=True, readable=store_files(os.environ))
+        readable = store_files(os.environ)
+        return Confinement(devices=True, network=True, readable=readable, writable=(str(scratch),))
     folder.mkdir(parents=True, exist_ok=True)
-    return Confinement(devices=True, writable=(str(folder),))
+    return Confinement(devices=True, writable=(str(folder), str(scratch)))
 
 
 class FittingProcesses:
     """One process per device, reused so that its libraries are already loaded."""
 
-    def __init__(self, jobs_each: int, artifacts_url: str) -> None:
+    def __init__(self, jobs_each: int, artifacts_url: str, scratch: Path) -> None:
         """After ``jobs_each`` jobs a new process takes over, so that leaks cannot accumulate."""
-        self._jobs_each, self._artifacts_url = jobs_each, artifacts_url
+        self._jobs_each, self._artifacts_url, self._scratch = jobs_each, artifacts_url, scratch
         self._by_slot: dict[str, FittingProcess] = {}
 
     def get(self, slot: Slot) -> FittingProcess:
@@ -100,7 +102,7 @@ class FittingProcesses:
         process = self._by_slot.get(slot.name)
         if process is None or not process.alive or process.jobs >= self._jobs_each:
             self.drop(slot)
-            process = self._by_slot[slot.name] = FittingProcess(slot, self._artifacts_url)
+            process = self._by_slot[slot.name] = FittingProcess(slot, self._artifacts_url, self._scratch)
         return process
 
     def drop(self, slot: Slot) -> None:

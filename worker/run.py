@@ -10,7 +10,8 @@ from typing import Any
 
 from celery import signals
 
-from certiset.core.certificate import Account, Certificate, Names
+from certiset.core.certificate import Account, Certificate, DeploymentAccount, Names
+from certiset.core.certificate.issuer_keys import IssuerKeys
 from certiset.core.certificate.signing import Signer
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.jobs.messages import FIT_TASK, QUEUE
@@ -23,6 +24,7 @@ from certiset.core.store.records import Dataset
 from certiset.worker.celery_app import make_app
 from certiset.worker.context import WorkerContext
 from certiset.worker.devices import Slots, find_slots
+from certiset.worker.recalibrator import Recalibrator
 from certiset.worker.supervisor import Supervisor
 from certiset.worker.sweeper import Sweeper
 
@@ -39,7 +41,8 @@ def run_worker(settings: Settings, log_level: str = "INFO") -> None:
     app = make_app(settings)
     slots = Slots(find_slots(settings, os.environ))
     signer = Signer.from_file_or_new(settings.signing_key, settings.issuer)
-    context = WorkerContext(settings, store, Announcer(app).announce, partial(_signed, signer))
+    issuer_keys = IssuerKeys.of(signer.public_key, map(str.strip, settings.retired_keys.split(",")))
+    context = WorkerContext(settings, store, Announcer(app).announce, partial(_signed, signer), issuer_keys)
     supervisor = Supervisor(context, slots)
 
     def fit(calibration_id: Any) -> None:
@@ -58,6 +61,7 @@ def run_worker(settings: Settings, log_level: str = "INFO") -> None:
     supervisor.warm_up()
     # Started before the broker has answered: jobs are swept and taken without it, too.
     Sweeper(context, supervisor).start()
+    Recalibrator(context).start()
     try:
         app.Worker(
             hostname=f"certiset-{os.getpid()}@{socket.gethostname()}",
@@ -76,9 +80,15 @@ def run_worker(settings: Settings, log_level: str = "INFO") -> None:
         store.close()
 
 
-def _signed(signer: Signer, result: FitResult, dataset: Dataset | None, account: Account | None) -> FitResult:
+def _signed(
+    signer: Signer,
+    result: FitResult,
+    dataset: Dataset | None,
+    account: Account | None,
+    deployment: DeploymentAccount | None = None,
+) -> FitResult:
     """With what the fitting process does not know: the file that the data came in, the attempts, and who signs."""
-    certificate = replace(Certificate.from_json(result.document), account=account)
+    certificate = replace(Certificate.from_json(result.document), account=account, deployment=deployment)
     if dataset is not None and certificate.data is not None:
         certificate = replace(
             certificate,

@@ -9,6 +9,7 @@ import threading
 import time
 
 from certiset.core.errors import CertisetError, StoreError, first_line
+from certiset.core.scratch import remove_abandoned
 from certiset.core.store.errors import driver_message
 from certiset.core.store.garbage import collect_garbage
 from certiset.worker.context import WorkerContext
@@ -49,6 +50,7 @@ class Sweeper:
                 break
         if time.monotonic() > self._next_garbage:
             self._next_garbage = time.monotonic() + _GARBAGE_SECONDS
+            remove_abandoned(self._settings.worker_scratch)
             removed = collect_garbage(self._store, self._settings.orphan_seconds)
             if removed:
                 _log.info("%d files that no record refers to were removed", len(removed))

@@ -3,9 +3,11 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.evidence.experiments import Order, reproduce
+from benchmarks.evidence.peers.environments import PeerEnvironmentError
 from benchmarks.evidence.tables import TabularDataError
 from benchmarks.reference_data import ReferenceMissingError
 from certiset.service.cli.errors import BAD_INPUT, INTERRUPTED
@@ -13,10 +15,10 @@ from certiset.service.cli.reproduce import EXPERIMENTS, add_arguments
 from certiset.service.demo.mnist import MnistError
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="certiset reproduce")
     add_arguments(parser)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     order = Order(
         tuple(options.data),
         options.output,
@@ -28,7 +30,7 @@ def main() -> int:
     names = [options.experiment] if options.experiment != "all" else _all(options.data)
     try:
         results = {name: reproduce(name, order) for name in names}
-    except (MnistError, ReferenceMissingError, TabularDataError) as error:
+    except (MnistError, PeerEnvironmentError, ReferenceMissingError, TabularDataError) as error:
         print(f"certiset reproduce: {error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:

@@ -17,6 +17,8 @@ import torch
 from benchmarks.evidence import (
     mnist,
     mnist_report,
+    peers,
+    peers_report,
     promises,
     promises_report,
     reference,
@@ -109,12 +111,19 @@ def _prepare_tabular(order: Order) -> dict[str, Any]:
     return {"data": {start: next(order.kept.glob(f"{start}-*.whl")).name for start in tables.PACKAGES}}
 
 
+def _prepare_peers(order: Order) -> dict[str, Any]:
+    tables.fetch(order.kept)
+    print("peers: an environment for each library", file=order.stream, flush=True)
+    return {"peers": peers.prepare(order.kept)}
+
+
 EXPERIMENTS = {
     "theory": Experiment("The budgets of the bounds", theory.report),
     "toy": Experiment("Toy regression", toy_report.report, toy.cells, toy.work, _prepare_toy),
     "mnist": Experiment("Corrupted MNIST", mnist_report.report, mnist.cells, mnist.work, _prepare_mnist),
     "tabular": Experiment("Tables", tabular_report.report, tabular.cells, tabular.work, _prepare_tabular),
     "steps": Experiment("Where a posterior step pays", steps_report.report, steps.cells, steps.work),
+    "peers": Experiment("Beside other libraries", peers_report.report, peers.cells, peers.work, _prepare_peers),
     "promises": Experiment(
         "Every promise, simulated", promises_report.report, promises.cells, promises.work, levels=False
     ),

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.evidence.learning_problem import LearningProblem
-from certiset.core.certificate.content import Selection
+from certiset.core.certificate.selection import Selection
 from certiset.core.data.arrays import check_data
 from certiset.core.errors import DataError
 from certiset.core.fit.predictor import Predictor

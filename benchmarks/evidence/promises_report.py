@@ -20,6 +20,8 @@ _FACTS = {
     "budget": "KL budget {:.2f}",
     "effective": "{:.0f} rows kept on average",
     "bound": "promised {:.3f}",
+    "listed": "{:.1f} groups listed on average",
+    "alarms": "{:.2f} false alarms a deployment",
     "equal": "equal {:.3f}",
     "near": "nearly equal {:.3f}",
 }

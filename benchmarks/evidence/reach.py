@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.evidence.mnist_data import LONGER
+from benchmarks.evidence.peers.measured import PAC
+from benchmarks.evidence.peers.recipes import PROBLEMS
+from benchmarks.evidence.peers_report import OURS, peers
 from benchmarks.evidence.summary import BY_SIZE, Run, Standing, average, chosen, standings, strictest, table
 from benchmarks.reference_data import RESULTS
 
@@ -34,6 +37,7 @@ def reach(folder: Path = RESULTS) -> str:
         *_certified({"MNIST": digits, "toy": toy} | _parts(tables)),
         _drawn({"MNIST": digits, "toy": toy}),
         *_cpu({"MNIST": digits, "toy": toy} | _parts(tables)),
+        _beside_peers(_runs(folder, "peers")),
     ]
     return table(["aim", "came out"], rows)
 
@@ -142,6 +146,23 @@ def _cpu(problems: dict[str, list[Run]]) -> Iterator[list[str]]:
     slow = [name.replace("_", " ") for name, spent in seconds.items() if spent > _CPU_OF_IDENTITY]
     told = ", ".join(f"{name.replace('_', ' ')} {spent:.1f}" for name, spent in seconds.items())
     yield _line(f"identity heads with 1000 rows: at most {_CPU_OF_IDENTITY:g} CPU s", told, slow)
+
+
+def _beside_peers(runs: Sequence[Run]) -> list[str]:
+    """Sizes under the same promise, against the smallest of the other libraries."""
+    told, misses = [], []
+    for problem in PROBLEMS:
+        sizes = {one.name: one.size for one in peers(runs, problem, PAC)}
+        theirs = {name: size for name, size in sizes.items() if not name.startswith(OURS)}
+        if OURS not in sizes or not theirs:
+            misses.append(f"{problem} (not run)")
+            continue
+        best = min(theirs, key=theirs.__getitem__)
+        told.append(f"{problem} {sizes[OURS]:.3f}, {best} {theirs[best]:.3f}")
+        misses += [problem] if sizes[OURS] > theirs[best] else []
+    return _line(
+        "under the same promise, sets no larger than those of any other library", "; ".join(told) or "not run", misses
+    )
 
 
 def main() -> None:

@@ -92,12 +92,6 @@ def smallest(means: Iterable[Mean | None], measure: str = "size") -> Mean | None
     return min(there, key=lambda one: float(getattr(one, measure))) if there else None
 
 
-def best_split(runs: Sequence[Run], method: str, splits: Sequence[float], **where: Any) -> tuple[float, Mean] | None:
-    found = [(split, best(runs, method, split=split, **where)) for split in splits]
-    there = [(split, one) for split, one in found if one is not None]
-    return min(there, key=lambda pair: pair[1].size) if there else None
-
-
 def group_coverage(runs: Sequence[Run], methods: Sequence[str], **where: Any) -> dict[str, list[float]]:
     """For each method by its better settings: the coverage of each group of test points, mean over seeds."""
     answer = {}

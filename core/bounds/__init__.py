@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from certiset.core.bounds.pool import pool_miscoverage_bound
     from certiset.core.bounds.progressive import progressive_ranks, progressive_tail
     from certiset.core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
-    from certiset.core.bounds.simultaneous import simultaneous_levels, simultaneous_rank
+    from certiset.core.bounds.simultaneous import simultaneous_grid, simultaneous_levels, simultaneous_rank
     from certiset.core.bounds.supermartingale import Supermartingale
     from certiset.core.bounds.vovk2a import smallest_n_2a, vovk_2a
     from certiset.core.bounds.vovk2b import smallest_n_2b, vovk_2b
@@ -77,6 +77,7 @@ __all__ = [
     "pool_miscoverage_bound",
     "progressive_ranks",
     "progressive_tail",
+    "simultaneous_grid",
     "simultaneous_levels",
     "simultaneous_rank",
     "size_quantile_rank",
@@ -128,6 +129,7 @@ _HOMES = {
     "pool_miscoverage_bound": "pool",
     "progressive_ranks": "progressive",
     "progressive_tail": "progressive",
+    "simultaneous_grid": "simultaneous",
     "simultaneous_levels": "simultaneous",
     "simultaneous_rank": "simultaneous",
     "size_quantile_rank": "efficiency",

@@ -61,6 +61,11 @@ def simultaneous_rank(n: int, alpha: ArrayLike, delta: float, alpha_max: float =
     return answer(np.append(0, ranks)[np.searchsorted(levels, wanted, side="right")])
 
 
+def simultaneous_grid(n: int, delta: float, alpha_max: float = 0.3) -> tuple[Ints, Floats]:
+    """The ranks that have a level of their own, at most 2000, ascending, and these levels."""
+    return _levels(*_arguments(n, delta, alpha_max))
+
+
 @lru_cache(maxsize=32)
 def _levels(n: int, delta: float, alpha_max: float) -> tuple[Ints, Floats]:
     """Ranks, and levels that hold for all of them at once."""

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
         CertificateContent,
         Coverage,
         Data,
+        DeploymentAccount,
         Efficiency,
         Member,
-        ModelFacts,
-        Names,
-        Provenance,
         SizeQuantile,
         Union,
     )
     from certiset.core.certificate.fresh_sizes import SizeStatement
+    from certiset.core.certificate.names import ModelFacts, Names
+    from certiset.core.certificate.provenance import Provenance
     from certiset.core.certificate.verification import Verification
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Check",
     "Coverage",
     "Data",
+    "DeploymentAccount",
     "Efficiency",
     "Member",
     "ModelFacts",
@@ -52,11 +53,9 @@ _CONTENT = (
     "CertificateContent",
     "Coverage",
     "Data",
+    "DeploymentAccount",
     "Efficiency",
     "Member",
-    "ModelFacts",
-    "Names",
-    "Provenance",
     "SizeQuantile",
     "Union",
 )
@@ -65,6 +64,9 @@ __getattr__ = lazy_names(
     {
         "Certificate": "certificate",
         "Check": "checks",
+        "ModelFacts": "names",
+        "Names": "names",
+        "Provenance": "provenance",
         "SizeStatement": "fresh_sizes",
         "Verification": "verification",
         **dict.fromkeys(_CONTENT, "content"),

@@ -10,11 +10,12 @@ fresh rows help.
 
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import Account, CertificateContent
-from certiset.core.certificate.rounding import promise, risk, total_risk
+from certiset.core.certificate.rounding import promise, risk, total_risk, without_noise
 
 
 def account_of(attempt: int, delta_all: float, family: int) -> Account:
-    return Account(attempt, delta_all, family, _sentence(attempt, delta_all, family))
+    risks = without_noise(delta_all)
+    return Account(attempt, risks, family, _sentence(attempt, risks, family))
 
 
 def family_of(certificate: CertificateContent) -> int:

@@ -6,6 +6,12 @@ from typing import Any
 from certiset.core.certificate.canaries import Canaries
 from certiset.core.certificate.digest import digest_of
 from certiset.core.certificate.format1_fields import only_format_1
+from certiset.core.certificate.group_content import Group
+from certiset.core.certificate.levels import Levels
+from certiset.core.certificate.names import ModelFacts, Names
+from certiset.core.certificate.provenance import Provenance
+from certiset.core.certificate.selection import Selection
+from certiset.core.certificate.shift import Shift
 from certiset.core.certificate.strict_json import written
 
 FORMAT = 2
@@ -30,7 +36,7 @@ class Coverage:
     guarantee: str
     """per_draw: every member; posterior: the mean over the posterior; pool: the mean over the stored members"""
     bound: str
-    """vovk_2a, vovk_2b, per_draw, seeger, chernoff or progressive"""
+    """vovk_2a, vovk_2b, vovk_2b_by_group, per_draw, seeger, chernoff or progressive"""
     n: int
     """points of D_N, not used for tuning; of a pool the points of all its blocks"""
     kl: float
@@ -68,6 +74,7 @@ class Member:
     member: int
     k: int
     tau: float
+    """where groups have their own, the largest of them, as k is the sum of their ranks"""
     log_ratio: float
     miscoverage_bound: float | None
     efficiency_empirical: float | None
@@ -87,6 +94,9 @@ class Member:
     """points that were revealed when the member was tuned: those that tune, and the blocks before its own"""
     tie: float | None = None
     """where ties are broken: of scores that tie, those are in the set whose hash, from 0 to 1, is at most this"""
+    distance: float | None = None
+    """of a drawn member: how far its parameters lie from the prior's mean, in standard deviations of the prior, as the
+    root mean square over the parameters; draws from the prior itself are near 1"""
 
 
 @dataclass(frozen=True)
@@ -136,47 +146,6 @@ class Efficiency:
 
 
 @dataclass(frozen=True)
-class Provenance:
-    dataset_sha256: str
-    model_sha256: str
-    members_sha256: str
-    n_tune: int
-    n_calibrate: int
-    seed: int
-    software: dict[str, str]
-    device: str
-    method: str
-    score: str
-    messages: list[str]
-    """what happened on the way that a reader should know"""
-    predictor_sha256: str | None = None
-    """of the file with the model and the members, as it is stored and saved"""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One way to adapt the model, as it did on rows that it was not tuned on."""
-
-    name: str
-    rows: int
-    """that it was tuned on"""
-    size: float
-    """mean size of its sets, as a multiple of that of the model as given"""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What a fit compared before it chose: on revealed rows alone, which calibrate nothing."""
-
-    revealed: int
-    """rows, or clusters, that were looked at"""
-    compared: list[Compared]
-    taken: str
-    reason: str
-    """in a sentence"""
-
-
-@dataclass(frozen=True)
 class Caveat:
     """Something that a reader should know before relying on the promise, and what to do about it."""
 
@@ -204,14 +173,6 @@ class Data:
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """Why the model is a function of one row, which is what the promise is about."""
-
-    rows: str
-    """proved: batches are computed as their rows would be one by one; one_by_one: every row is a call of its own"""
-
-
-@dataclass(frozen=True)
 class Account:
     """Which attempt on these rows it was; counted by whoever signs, and not part of the digest."""
 
@@ -231,14 +192,25 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Names:
-    """What people call the things that the certificate is about, and who signed it; not part of its digest."""
+class DeploymentAccount:
+    """Whose reported outcomes calibrated it; added by whoever signs, and not part of the digest."""
 
-    model: str | None = None
-    dataset: str | None = None
-    issuer: str | None = None
-    key_id: str | None = None
-    """of the signature's key: the beginning of its SHA-256"""
+    name: str
+    block: int
+    rows: int
+    """inputs whose truths were reported, all of which are used"""
+    issued: int
+    """inputs that were asked meanwhile"""
+    delta_all: float
+    """the sum of the risks of the deployment up to this predictor"""
+    statement: str
+    """what is assumed of the rows, and what is promised for all predictors up to this one"""
+    total: float | None = None
+    """what the sum may not exceed"""
+    over: int | None = None
+    """how many predictors that is to last for"""
+    kept: int | None = None
+    """rows before the block that are used, too: to tune, and to calibrate a member that is kept"""
 
 
 @dataclass(frozen=True)
@@ -271,10 +243,16 @@ class CertificateContent:
     size_statement: str | None = None
     """what is promised about the size, in one sentence"""
     account: Account | None = None
+    deployment: DeploymentAccount | None = None
     canaries: Canaries | None = None
     """what the members say about made-up inputs, for whoever loads them"""
     selection: Selection | None = None
     """what the fit compared on revealed rows, and why it chose"""
+    shift: Shift | None = None
+    """for whom the promise is, where that is another population than that of the rows"""
+    levels: Levels | None = None
+    """where the promise is for all alpha at once"""
+    groups: list[Group] | None = None
 
     def to_json(self) -> dict[str, Any]:
         if self.format == 1:
@@ -283,7 +261,7 @@ class CertificateContent:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything but names, time, account, signature and machine: equal for equal fits."""
+        """SHA-256 of everything but names, time, accounts, signature and machine: equal for equal fits."""
         content = self.to_json()
         for name in ("software", "device"):
             content["provenance"].pop(name)

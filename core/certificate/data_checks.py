@@ -1,9 +1,12 @@
 """Checks of what a certificate says about the rows that were given."""
 
 import re
+from typing import Any
 
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.shift import PREVALENCES
+from certiset.core.certificate.shift_checks import shift_checks
 
 ORDER_LEVEL = 0.01
 """p-values of the test of the rows' order below this are a caveat"""
@@ -25,6 +28,7 @@ def data_checks(certificate: CertificateContent) -> list[Check]:
     if data.order_p_value is not None:
         said = any(caveat.code == "order" for caveat in certificate.caveats)
         found.append(equal("caveat about the order", data.order_p_value < ORDER_LEVEL, said))
+    found += _shift(certificate, data.rows, used, options)
     if data.clusters is not None:
         found += [
             equal("clusters", used, data.clusters),
@@ -37,6 +41,20 @@ def data_checks(certificate: CertificateContent) -> list[Check]:
     return found
 
 
+def _shift(certificate: CertificateContent, rows: int, used: int, options: dict[str, Any]) -> list[Check]:
+    """That rows were chosen as the options ask, and for whom the promise is."""
+    shift = certificate.shift
+    said = any(caveat.code == "estimated_weights" for caveat in certificate.caveats)
+    if shift is None:
+        asked = [name for name in ("weights", "prevalences") if options.get(name) is not None]
+        return [equal("shift that is asked for", [], asked)] if asked or said else []
+    found = shift_checks(shift, rows, used, said)
+    found.append(equal("column of weights", options.get("weights"), shift.column))
+    if shift.kind == PREVALENCES:
+        found.append(equal("prevalences", options.get("prevalences"), shift.prevalences))
+    return found
+
+
 def _hashes(certificate: CertificateContent) -> list[Check]:
     """A hash that is none would agree with nothing, or with a program that compares beginnings."""
     provenance = certificate.provenance
@@ -46,6 +64,8 @@ def _hashes(certificate: CertificateContent) -> list[Check]:
         "members": provenance.members_sha256,
         "predictor": provenance.predictor_sha256,
         "data file": certificate.data.file_sha256 if certificate.data is not None else None,
+        "weights": certificate.shift.weights_sha256 if certificate.shift is not None else None,
+        "target inputs": certificate.shift.target_sha256 if certificate.shift is not None else None,
     }
     wrong = [name for name, value in stated.items() if value is not None and not _SHA256.fullmatch(value)]
     return [equal("hashes that are none", [], wrong)]

@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-NOT_IN_DIGEST = ("id", "issued_at", "signature", "account", "names")
+NOT_IN_DIGEST = ("id", "issued_at", "signature", "account", "deployment", "names")
 """what may differ between certificates of equal fits, beside the machine that they were made on"""
 
 

@@ -10,14 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from certiset.core.bounds import SizeCounts
+from certiset.core.certificate.card import statement_card
 from certiset.core.certificate.checks import Check, close, equal
-from certiset.core.certificate.content import FORMAT, Caveat, Names
+from certiset.core.certificate.content import FORMAT, Caveat
 from certiset.core.certificate.digest import digest_of
+from certiset.core.certificate.fresh_groups import FreshGroup, shared_gamma
 from certiset.core.certificate.json_text import parse
+from certiset.core.certificate.names import Names
 from certiset.core.certificate.rounding import at_most, promise, total_risk
 from certiset.core.certificate.size_statement import cut_clause
 from certiset.core.certificate.strict_json import read, written
 from certiset.core.certificate.verification import Verification, verified
+from certiset.core.display import Card, Shown
 from certiset.core.errors import DamagedFileError
 from certiset.core.sets.measures import MEASURES
 
@@ -62,6 +66,15 @@ class FreshSizes:
     """the one that answers for every input; absent where each input draws one"""
     weights: list[float] | None = None
     """the chance of each member to be drawn; absent where all have the same"""
+    groups: list[FreshGroup] | None = None
+    """where groups have thresholds of their own: those of which there were inputs"""
+    without: int | None = None
+    """inputs of groups without a threshold, in whose sets everything is: not among ``rows``"""
+
+    @property
+    def share(self) -> float:
+        """The part of gamma that each bound has."""
+        return self.gamma if self.groups is None else shared_gamma(self.gamma, len(self.groups))
 
 
 @dataclass(frozen=True)
@@ -91,8 +104,8 @@ class SizeAccount:
         return cls(number, gamma_all, account_statement(number, gamma_all))
 
 
-@dataclass(frozen=True)
-class SizeStatement:
+@dataclass(frozen=True, repr=False)
+class SizeStatement(Shown):
     """All that is said, promised and signed."""
 
     kind: str
@@ -110,6 +123,9 @@ class SizeStatement:
     caveats: list[Caveat] = field(default_factory=list)
     account: SizeAccount | None = None
     names: Names | None = None
+
+    def card(self) -> Card:
+        return statement_card(self)
 
     @property
     def upper_bound(self) -> float:
@@ -158,11 +174,20 @@ def size_sentence(sizes: FreshSizes) -> str:
         who = ", each by a member drawn at random,"
     else:
         who = ""
+    if sizes.groups is not None:
+        who += " of groups that have a threshold"
     return (
         f"With probability at least {promise(sizes.gamma)} over the {sizes.rows:,} fresh inputs that it was measured "
         f"on, the mean size ({sizes.measure}) of future sets{who} is at most {at_most(sizes.upper_bound)}"
-        f"{MEASURES[sizes.measure].unit}{cut_clause(sizes.measure, sizes.cap)}."
+        f"{MEASURES[sizes.measure].unit}{cut_clause(sizes.measure, sizes.cap)}{_of_each_group(sizes)}."
     )
+
+
+def _of_each_group(sizes: FreshSizes) -> str:
+    if sizes.groups is None:
+        return ""
+    groups = f"each of the {len(sizes.groups)} groups" if len(sizes.groups) > 1 else "the one group"
+    return f"; and, all at once, that of {groups} of these inputs is at most what its line states"
 
 
 def size_assumptions() -> list[str]:
@@ -225,7 +250,27 @@ def _checks(found: SizeStatement) -> list[Check]:
         equal("rows", counts.rows, sizes.rows),
         Check("distinct rows", 1 <= sizes.distinct_rows <= sizes.rows, f"at most {sizes.rows}", sizes.distinct_rows),
         close("mean size", sizes.cap * counts.mean, sizes.empirical),
-        close("mean size bound", upper_bound_of(counts, sizes.gamma, sizes.cap), sizes.upper_bound),
+        close("mean size bound", upper_bound_of(counts, sizes.share, sizes.cap), sizes.upper_bound),
+        *_group_checks(sizes),
         equal("statement", size_sentence(sizes), found.statement),
         equal("assumptions", size_assumptions(), found.assumptions),
     ]
+
+
+def _group_checks(sizes: FreshSizes) -> list[Check]:
+    if sizes.groups is None:
+        return []
+    names = [tuple(group.name) for group in sizes.groups]
+    checks = [
+        equal("rows of groups", sizes.rows, sum(group.rows for group in sizes.groups)),
+        equal("names of groups", len(names), len(set(names))),
+        Check("inputs without a threshold", (sizes.without or 0) >= 0, "at least 0", sizes.without),
+    ]
+    for group in sizes.groups:
+        counts, name = group.size_counts(sizes.steps), ", ".join(group.name)[:60]
+        checks += [
+            equal(f"rows of group {name}", counts.rows, group.rows),
+            close(f"mean size of group {name}", sizes.cap * counts.mean, group.empirical),
+            close(f"bound of group {name}", upper_bound_of(counts, sizes.share, sizes.cap), group.upper_bound),
+        ]
+    return checks

@@ -8,6 +8,7 @@ import math
 
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import Efficiency, SizeQuantile
+from certiset.core.sets.measures import MEASURES
 
 _DIGITS = 5
 _REACH = 128
@@ -18,12 +19,12 @@ _SHARE = 16
 
 def open_sizes(measure: str, cap: float | None) -> int:
     """How many there are to pay for; that no set has more than all labels needs no payment."""
-    return max(len(_counts(cap)) - 1, 1) if measure == "labels" and cap is not None else _LADDER
+    return max(len(_counts(cap)) - 1, 1) if cap is not None and _counts_labels(measure) else _LADDER
 
 
 def next_open_size(measure: str, cap: float | None, size: float) -> float:
     """The smallest one that is at least ``size``; infinite beyond the last."""
-    if measure == "labels" and cap is not None:
+    if cap is not None and _counts_labels(measure):
         return next((float(count) for count in _counts(cap) if count >= size), math.inf)
     if size <= 2.0**-_REACH:
         return 2.0**-_REACH
@@ -31,6 +32,10 @@ def next_open_size(measure: str, cap: float | None, size: float) -> float:
         return math.inf
     mantissa, exponent = math.frexp(size)
     return math.ldexp(math.ceil(math.ldexp(mantissa, _DIGITS)), exponent - _DIGITS)
+
+
+def _counts_labels(measure: str) -> bool:
+    return measure in MEASURES and MEASURES[measure].is_count
 
 
 def _counts(classes: float) -> list[int]:

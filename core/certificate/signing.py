@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from certiset.core.certificate.content import Names
+from certiset.core.certificate.names import Names
 from certiset.core.certificate.public_keys import key_id, raw_key
 from certiset.core.errors import SettingsError
 from certiset.core.private_file import create_private, read_private

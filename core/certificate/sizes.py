@@ -15,7 +15,7 @@ GRID_BETTING = "grid_betting"
 QUANTILE_SHARE = 0.1
 """of future sets, which may be larger than the certified quantile"""
 ONE_SIZE = {"residual": "width", "ball": "volume", "box": "volume"}
-"""scores whose sets have one size, and how it is measured"""
+"""scores whose sets have one size, and how it is measured: by their names, for a reader who has only a certificate"""
 NO_CAP = (
     "No mean size is certified: sizes have no largest value, and nothing fixed one before the calibration rows were "
     "seen. With the option size_cap there is one."

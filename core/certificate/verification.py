@@ -8,21 +8,28 @@ from typing import Any
 from certiset.core.certificate.account import account_checks, family_of, family_sentence
 from certiset.core.certificate.assumptions import assumptions_of
 from certiset.core.certificate.canaries import canary_checks
+from certiset.core.certificate.card import verification_card
 from certiset.core.certificate.checks import TOLERANCE, Check, close, equal
 from certiset.core.certificate.content import FORMAT, CertificateContent
 from certiset.core.certificate.data_checks import data_checks
+from certiset.core.certificate.deployment_account import deployment_checks
 from certiset.core.certificate.format1 import verification as format1
 from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
 from certiset.core.certificate.public_keys import key_id
 from certiset.core.certificate.signing import SignedDocument, signed_by
 from certiset.core.certificate.size_checks import size_checks
+from certiset.core.display import Card, Shown, Tone
 from certiset.core.sets.measures import MEASURES
 
-_ROWS = ("proved", "one_by_one")
+ALL = "all"
+"""what the option alpha is called where the promise is for all of them"""
+_ROWS = ("proved", "one_by_one", "assumed")
+BY_GROUP = "vovk_2b_by_group"
+"""the bound of certificates with groups, and of no others"""
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Shown):
     """What was found. It is true (``bool``) if every check passed, that of the signature by a named key included.
 
     Numbers that hold prove nothing by themselves: whoever invents a certificate can compute them as well. Only
@@ -44,6 +51,25 @@ class Verification:
 
     def __bool__(self) -> bool:
         return self.valid
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if not self.holds:
+            return "This certificate does not hold: do not rely on it."
+        if self.trusted:
+            assert self.signed_by is not None
+            key = key_id(self.signed_by)
+            return f"All checks passed: the numbers hold, and the key {key}, which you trust, has signed them."
+        if self.signed_by is None:
+            who = "It bears no signature, so that anybody may have written it."
+        else:
+            who = f"It is signed by the key {self.signed_by}: compare that with the key that the issuer gave you."
+        return f"The numbers hold, but nobody that you named has signed them.\n{who}"
+
+    def card(self) -> Card:
+        tone: Tone = "good" if self.trusted else "caveat" if self.holds else "bad"
+        return verification_card(" ".join(self.verdict.split("\n")), tone, self.checks)
 
     def beside(self, checks: list[Check]) -> "Verification":
         """The same with further checks, of files that the certificate is about."""
@@ -94,6 +120,7 @@ def verified(
 def _checks(certificate: CertificateContent) -> list[Check]:
     checks = [*_form(certificate), *_sections(certificate), *_union(certificate)]
     checks += account_checks(certificate)
+    checks += deployment_checks(certificate)
     checks += canary_checks(certificate.canaries, len(certificate.members))
     if all(check.ok for check in checks):
         checks += [*guarantee_of(certificate.coverage).coverage_checks(certificate), *size_checks(certificate)]
@@ -136,12 +163,15 @@ def _form(certificate: CertificateContent) -> list[Check]:
         Check("cap", efficiency.cap is None or efficiency.cap > 0, "positive", efficiency.cap),
         Check("mean size", efficiency.empirical >= 0, "at least 0", efficiency.empirical),
         Check("measure", efficiency.measure in MEASURES, "known", efficiency.measure),
+        equal("groups", coverage.bound == BY_GROUP, certificate.groups is not None),
         *known,
     ]
 
 
 def _sections(certificate: CertificateContent) -> list[Check]:
     """What is said twice is said alike."""
+    if certificate.coverage.bound not in GUARANTEES:
+        return []
     coverage, provenance, data, options = (
         certificate.coverage,
         certificate.provenance,
@@ -150,28 +180,42 @@ def _sections(certificate: CertificateContent) -> list[Check]:
     )
     if data is None or options is None:
         return [Check("sections", False, "data and options", None)]
-    family = family_of(certificate)
+    family, all_levels = family_of(certificate), guarantee_of(coverage).all_levels
     said = {
-        "alpha": coverage.alpha,
+        "alpha": ALL if all_levels else coverage.alpha,
         "seed": provenance.seed,
         "method": provenance.method,
     }
-    used = provenance.n_tune + provenance.n_calibrate
+    used, around = provenance.n_tune + provenance.n_calibrate, coverage.alpha if all_levels else None
     return [
         equal("options", said, {name: options.get(name) for name in said}),
         equal("share of delta", float(options.get("delta", 0)) / family, coverage.delta),
         equal("share of gamma", float(options.get("gamma", 0)) / family, certificate.efficiency.gamma),
         Check("rows", used <= data.rows, f"at least {used}", data.rows),
         Check("row by row", certificate.model is None or certificate.model.rows in _ROWS, _ROWS, None),
+        *_groups(certificate, options),
         Check("served alone", _may_be_served(certificate), "one member that keeps the promise by itself", None),
+        equal("thresholds for all levels", all_levels, certificate.levels is not None),
+        equal("level in the middle", options.get("alpha_around") if all_levels else None, around),
         *data_checks(certificate),
         *_ties(certificate, options),
     ]
 
 
+def _groups(certificate: CertificateContent, options: dict[str, Any]) -> list[Check]:
+    """A column, or the class, that the options name is a promise by group."""
+    if options.get("groups") is None:
+        return []
+    return [Check("groups of the options", certificate.groups is not None, options["groups"], None)]
+
+
 def _ties(certificate: CertificateContent, options: dict[str, Any]) -> list[Check]:
     """Every member has both halves of its threshold where ties are broken, and no member where they are not."""
     found = [member.tie for member in certificate.members]
+    if certificate.groups is not None:
+        if any(tie is not None for tie in found):
+            return [Check("ties", False, "those of the groups", found)]
+        found = [group.tie for group in certificate.groups if group.tau is not None]
     if options.get("ties", "together") != "together":
         sound = all(tie is not None and 0 <= tie < 1 for tie in found)
         return [Check("ties", sound, "a number from 0 to 1 for every member", found)]

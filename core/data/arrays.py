@@ -4,6 +4,7 @@ Rows and columns are counted from 1 in every message. A torch tensor is known by
 """
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +13,11 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from certiset.core.class_names import read_truths
+from certiset.core.data.group_labels import GroupLabels
 from certiset.core.errors import DataError
 
-INSTEAD_OF_NAMES = "Truths are numbers: give each class its own, from 0 on, in the order of the model's outputs."
+INSTEAD_OF_NAMES = "Truths are all numbers, or all names of classes."
 
 _ROWS_AT_ONCE = 65_536
 _FEW = 65_536
@@ -31,6 +34,9 @@ class ManifestLike(Protocol):
     @property
     def task(self) -> str: ...
 
+    @property
+    def labels(self) -> tuple[str, ...] | None: ...
+
 
 class ModelLike(Protocol):
     """What the checks ask of a model."""
@@ -40,6 +46,11 @@ class ModelLike(Protocol):
 
     @property
     def outputs(self) -> int: ...
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether NaN is an input, too."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,17 +67,32 @@ class CheckedData:
     """(rows,): the number of each row's cluster, from 0 on, where rows belong together"""
     times: NDArray[Any] | None = None
     """(rows,): when each row was made, where that orders them"""
+    groups: GroupLabels | None = None
+    """of each row, where every group is promised; not for classes, which y says"""
+    weights: NDArray[np.float64] | None = None
+    """(rows,): how much more frequent such a row is in the population that is meant, up to a factor"""
+    labels: list[str] | None = None
+    """names of the classes, where they have some"""
 
     @property
     def sha256(self) -> str:
-        digest = hashlib.sha256()
-        for role, array in (("", self.x), ("", self.y), ("clusters", self.clusters), ("times", self.times)):
+        digest, roles = hashlib.sha256(), ("clusters", "times", "weights")
+        for role, array in (("", self.x), ("", self.y), *((role, getattr(self, role)) for role in roles)):
             if array is None:
                 continue
             digest.update(f"{role}{array.dtype.str}{array.shape}".encode())
             for start in range(0, len(array), _ROWS_AT_ONCE):
                 digest.update(np.ascontiguousarray(array[start : start + _ROWS_AT_ONCE]).tobytes())
+        if self.groups is not None:
+            digest.update(b"groups" + self.groups.content)
         return digest.hexdigest()
+
+    def take(self, places: NDArray[np.int64]) -> "CheckedData":
+        """Some of the rows, in that order."""
+        roles = {role: getattr(self, role) for role in ("clusters", "times", "weights")}
+        taken = {role: None if array is None else array[places] for role, array in roles.items()}
+        groups = None if self.groups is None else self.groups.take(places)
+        return CheckedData(self.x[places], self.y[places], self.columns, **taken, groups=groups)
 
 
 def check_inputs(model: ModelLike, x: ArrayLike) -> NDArray[Any]:
@@ -83,17 +109,23 @@ def check_inputs(model: ModelLike, x: ArrayLike) -> NDArray[Any]:
             flat = f" or one row of {count} numbers" if len(shape) > 1 else ""
             _refuse("x", f"The model takes inputs of shape {shape}{flat}, but x has rows of shape {inputs.shape[1:]}.")
         inputs = inputs.reshape(-1, *shape)
-    check_finite("x", inputs)
+    if model.takes_missing:
+        _check_bounded(inputs)
+    else:
+        check_finite("x", inputs)
     return inputs
 
 
 def check_data(model: ModelLike, x: ArrayLike, y: ArrayLike, *, allow_missing_classes: bool) -> CheckedData:
     """Data to calibrate a model on: labels of its classes, or columns of numbers that are not all the same."""
-    inputs, targets = check_inputs(model, x), as_numbers("y", y)
+    classes = model.manifest.task == "classification"
+    numbers, names = read_truths(y, model.manifest.labels, model.outputs) if classes else (y, None)
+    inputs, targets = check_inputs(model, x), as_numbers("y", numbers)
     _check_lengths(inputs, targets)
     check_finite("y", targets)
-    if model.manifest.task == "classification":
-        return CheckedData(inputs, _labels(targets, model.outputs, allow_missing_classes))
+    if classes:
+        labels = _labels(targets, model.outputs, allow_missing_classes, names)
+        return CheckedData(inputs, labels, labels=None if names is None else list(names))
     columns = targets.reshape(len(targets), -1).astype(np.float64)
     if np.all(columns == columns[0]):
         _refuse("y", "y is the same in every row: there is nothing to calibrate.")
@@ -135,6 +167,8 @@ def as_numbers(name: str, value: ArrayLike) -> NDArray[Any]:
     """(rows, ...) of numbers in this machine's byte order."""
     array = value if type(value) is np.ndarray else _array(name, value)
     dtype = array.dtype
+    if dtype.hasobject:
+        _refuse_objects(name, array)
     check_dtype(name, dtype)
     if array.ndim == 0:
         _refuse(name, f"{name} must hold one row for each point, not a single number.")
@@ -142,6 +176,20 @@ def as_numbers(name: str, value: ArrayLike) -> NDArray[Any]:
         return array
     wanted: DTypeLike = np.float64 if dtype.itemsize > 8 else dtype.newbyteorder("=")
     return array.astype(wanted)
+
+
+def _refuse_objects(name: str, array: NDArray[Any]) -> None:
+    """Names the first cell that is no number, where there is one; None is what JSON calls null."""
+    for place in itertools.islice(np.ndindex(array.shape), _FEW):
+        cell: Any = array[place]
+        if cell is None or isinstance(cell, str):
+            shown = "nothing" if cell is None else repr(cell[:40])
+            _refuse(name, f"{name} must hold numbers, and {_where(place)} holds {shown}.")
+
+
+def _where(place: tuple[int, ...]) -> str:
+    columns = ", ".join(str(side + 1) for side in place[1:])
+    return f"row {place[0] + 1}" + (f", column {columns}" if columns else "")
 
 
 def check_dtype(name: str, dtype: "np.dtype[Any]", what: str | None = None) -> None:
@@ -157,9 +205,15 @@ def check_finite(name: str, array: NDArray[Any]) -> None:
         return
     place = _first(array, lambda part: ~np.isfinite(part))
     if place is not None:
-        columns = ", ".join(str(side + 1) for side in place[1:])
-        where = f"row {place[0] + 1}" + (f", column {columns}" if columns else "")
-        _refuse(name, f"{name} must be finite, and {where} is {array[place]}.")
+        _refuse(name, f"{name} must be finite, and {_where(place)} is {array[place]}.")
+
+
+def _check_bounded(array: NDArray[Any]) -> None:
+    """Numbers that are missing are the model's business; infinite ones are a mistake."""
+    if array.dtype.kind == "f":
+        place = _first(array, np.isinf)
+        if place is not None:
+            _refuse("x", f"x must not be infinite, and row {place[0] + 1} is.")
 
 
 def _array(name: str, value: ArrayLike) -> NDArray[Any]:
@@ -191,7 +245,9 @@ def _check_count(x: NDArray[Any]) -> None:
         _refuse("x", f"The data have {'one row' if len(x) else 'no rows'}, and at least two are needed.")
 
 
-def _labels(targets: NDArray[Any], classes: int, allow_missing_classes: bool) -> NDArray[np.int64]:
+def _labels(
+    targets: NDArray[Any], classes: int, allow_missing_classes: bool, names: tuple[str, ...] | None = None
+) -> NDArray[np.int64]:
     flat = targets.reshape(len(targets), -1)
     if flat.shape[1] != 1:
         _refuse("y", f"y must hold one label per row, not {flat.shape[1]} columns.")
@@ -204,10 +260,12 @@ def _labels(targets: NDArray[Any], classes: int, allow_missing_classes: bool) ->
     labels = values.astype(np.int64)
     seen = np.unique(labels)
     if seen.size == 1:
-        _refuse("y", f"In y, every label is {seen[0]}: there is nothing to calibrate.")
+        only = seen[0] if names is None else repr(names[seen[0]])
+        _refuse("y", f"In y, every label is {only}: there is nothing to calibrate.")
     if seen.size < classes and not allow_missing_classes:
         missing = sorted(set(range(classes)) - set(seen.tolist()))
-        shown = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        words = [str(label) if names is None else repr(names[label]) for label in missing[:5]]
+        shown = ", ".join(words) + (", ..." if len(missing) > 5 else "")
         _refuse(
             "y",
             f"In y, no row has label {shown}: the data do not look like the model's {classes} classes. "

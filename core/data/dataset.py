@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certiset.core.class_names import NamedTruths
 from certiset.core.data.arrays import check_dataset, check_unlabelled
 from certiset.core.data.frame import Column, Frame, TextColumn, as_frame
 from certiset.core.errors import DamagedFileError, DataError
@@ -34,9 +35,11 @@ class DatasetArrays:
     """of the columns of x"""
     further: Mapping[str, Column] = field(default_factory=dict)
     """columns that are no inputs by themselves"""
+    y_names: tuple[str, ...] | None = None
+    """of the classes, where the truths were names: y holds their places"""
 
     @classmethod
-    def checked(cls, x: ArrayLike | Frame, y: ArrayLike | None) -> "DatasetArrays":
+    def checked(cls, x: ArrayLike | Frame, y: "ArrayLike | NamedTruths | None") -> "DatasetArrays":
         """Numbers, finite (in tables also missing), at least two rows, one target per row or none at all."""
         frame = as_frame(x)
         tabular = frame.names is not None
@@ -44,12 +47,14 @@ class DatasetArrays:
             inputs = check_unlabelled(frame.x, allow_missing=tabular)
             targets = no_truths(len(inputs))
         else:
-            inputs, targets = check_dataset(frame.x, y, allow_missing=tabular)
+            codes = y.codes if isinstance(y, NamedTruths) else y
+            inputs, targets = check_dataset(frame.x, codes, allow_missing=tabular)
         for name, column in frame.further.items():
             rows = len(column.codes if isinstance(column, TextColumn) else column)
             if rows != len(inputs):
                 raise DataError(f"Column {name!r} has {rows} entries for {len(inputs)} rows.")
-        return cls(inputs, targets, frame.names, frame.further)
+        names = y.names if isinstance(y, NamedTruths) else None
+        return cls(inputs, targets, frame.names, frame.further, names)
 
     @property
     def frame(self) -> Frame:
@@ -57,14 +62,14 @@ class DatasetArrays:
         return Frame(self.x, self.names, self.further)
 
     @property
-    def truths(self) -> NDArray[Any]:
+    def truths(self) -> "NDArray[Any] | NamedTruths":
         """y, for whoever cannot do without."""
         if self.y_kind == "none":
             raise DataError(
                 "The dataset has no truths, and a calibration needs one for each row: upload the file with its target. "
                 "Inputs without truths certify the sizes of a predictor's sets."
             )
-        return self.y
+        return self.y if self.y_names is None else NamedTruths(self.y, self.y_names)
 
     @property
     def y_kind(self) -> YKind:
@@ -78,7 +83,8 @@ class DatasetArrays:
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """As they are stored."""
-        return {**frame_tensors(self.frame), **({} if self.y_kind == "none" else {"y": self.y})}
+        truths = {} if self.y_kind == "none" else truth_tensors(self.truths)
+        return {**frame_tensors(self.frame), **truths}
 
     def to_bytes(self) -> bytes:
         from safetensors.numpy import save  # noqa: PLC0415 (not needed where only formats are asked for)
@@ -99,8 +105,10 @@ class DatasetArrays:
     def from_tensors(cls, tensors: Tensors) -> "DatasetArrays":
         try:
             frame = tensors_frame(tensors)
-            y = tensors["y"] if "y" in tensors else no_truths(len(tensors["x"]))
-            return cls(frame.x, y, frame.names, frame.further)  # type: ignore[arg-type]
+            y = tensors_truths(tensors)
+            names = y.names if isinstance(y, NamedTruths) else None
+            numbers = y.codes if isinstance(y, NamedTruths) else no_truths(len(tensors["x"])) if y is None else y
+            return cls(frame.x, numbers, frame.names, frame.further, names)  # type: ignore[arg-type]
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
 
@@ -108,6 +116,25 @@ class DatasetArrays:
 def no_truths(rows: int) -> NDArray[Any]:
     """What stands for y where there is none."""
     return np.empty((rows, 0))
+
+
+def truth_tensors(y: "NDArray[Any] | NamedTruths | None") -> dict[str, NDArray[Any]]:
+    """Truths as arrays that can be stored: names as their places, beside the names."""
+    if y is None:
+        return {}
+    return {"y": y.codes, "y_names": _text_array(list(y.names))} if isinstance(y, NamedTruths) else {"y": y}
+
+
+def tensors_truths(tensors: Tensors) -> "NDArray[Any] | NamedTruths | None":
+    """What `truth_tensors` made arrays of; what does not fit together is a `ValueError`."""
+    if "y" not in tensors or "y_names" not in tensors:
+        return tensors.get("y")
+    codes, names = tensors["y"], json.loads(tensors["y_names"].tobytes())
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or codes.dtype.kind != "i":
+        raise ValueError("the names of its classes are none")
+    if codes.size and not 0 <= codes.min() <= codes.max() < len(names):
+        raise ValueError("its truths are none of its classes")
+    return NamedTruths(codes, tuple(names))
 
 
 def frame_tensors(frame: Frame) -> dict[str, NDArray[Any]]:

@@ -4,21 +4,23 @@ A data frame is known by what it can do (`.columns` or `.column_names`, and `fra
 have such, and none of them is needed here. Names count if all of them are text.
 """
 
-import difflib
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certiset.core.data_frames import frame_names, index_advice, is_missing, nearest, shown_names
 from certiset.core.errors import DataError
 
 COLUMN_NAMES = "column_names"
 """the array of an .npz file that names the columns of x"""
 _ROWS_AT_ONCE = 65_536
-_SHOWN = 10
+_WHOLE = 2.0**53
+"""up to which a float tells whole numbers apart"""
 
 
 @dataclass(frozen=True)
@@ -33,15 +35,32 @@ class TextColumn:
     @classmethod
     def of(cls, cells: Sequence[Any]) -> "TextColumn":
         """Of one entry per row; None and NaN are missing, all else is its text."""
-        texts = [None if is_missing(cell) else str(cell) for cell in cells]
+        texts = [None if is_missing(cell) else text_of(cell) for cell in cells]
         values = sorted({text for text in texts if text is not None})
         places = {value: place for place, value in enumerate(values)}
         codes = np.fromiter((-1 if text is None else places[text] for text in texts), np.int32, len(texts))
         return cls(codes, values)
 
 
+def text_of(cell: Any) -> str:
+    """Of a number as of a text: whole numbers have no point (1, 1.0 and true are "1"), whatever they came as."""
+    if isinstance(cell, bool | int | np.integer | np.bool_):
+        return str(int(cell))
+    if isinstance(cell, float | np.floating):
+        number = float(cell)
+        return str(int(number)) if abs(number) < _WHOLE and number == int(number) else str(cell)
+    return str(cell)
+
+
 Column: TypeAlias = NDArray[Any] | TextColumn
 """one entry per row: numbers, NaN where nothing is given, or text"""
+
+
+def column_values(column: Column) -> tuple[str | float | None, ...]:
+    """One entry per row, as JSON can have it: None where nothing is given."""
+    if isinstance(column, TextColumn):
+        return tuple(None if code < 0 else column.values[code] for code in column.codes.tolist())
+    return tuple(value if math.isfinite(value) else None for value in column.tolist())
 
 
 @dataclass(frozen=True)
@@ -109,7 +128,7 @@ def in_order(x: Any, columns: Sequence[str] | None, others: Collection[str] = ()
         return x
     unknown = [name for name in names if name not in columns and name not in others]
     if unknown:
-        raise _error(f"x has columns that the predictor does not know: {shown_names(unknown)}.")
+        raise _error(f"x has columns that the predictor does not know: {shown_names(unknown)}.{index_advice(unknown)}")
     return as_frame(x).inputs(columns, ())[0]
 
 
@@ -120,9 +139,7 @@ def as_frame(x: Any) -> Frame:
     names = names_of(x)
     if names is None:
         return Frame(x)
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise _error(f"Two columns are named {twice!r}.")
+    check_distinct(names, field="x")
     columns = {name: as_column(x[name]) for name in names}
     numbers = {name: column for name, column in columns.items() if not isinstance(column, TextColumn)}
     further = {name: column for name, column in columns.items() if isinstance(column, TextColumn)}
@@ -130,16 +147,16 @@ def as_frame(x: Any) -> Frame:
     return Frame(stacked, list(numbers), further)
 
 
+def check_distinct(names: Iterable[str], field: str | None = None) -> None:
+    """That no two columns have one name."""
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise DataError(f"Two columns are named {twice!r}.", field=field)
+
+
 def names_of(x: Any) -> list[str] | None:
     """The names of a data frame's columns; None for anything else, and where some are no text."""
-    if isinstance(x, Frame):
-        return x.names
-    found = getattr(x, "column_names", None)
-    found = found if isinstance(found, list) else getattr(x, "columns", None)
-    if found is None or callable(found) or not hasattr(type(x), "__getitem__"):
-        return None
-    names = list(found)
-    return [str(name) for name in names] if names and all(isinstance(name, str) for name in names) else None
+    return x.names if isinstance(x, Frame) else frame_names(x)
 
 
 def as_column(given: Any) -> Column:
@@ -150,29 +167,19 @@ def as_column(given: Any) -> Column:
         return np.where(np.isnat(values), np.nan, numbers)
     if values.dtype.kind in "biuf":
         return values
-    cells = values.tolist()
+    cells = _cells(values)
     if values.dtype.kind == "O" and all(isinstance(cell, int | float) or is_missing(cell) for cell in cells):
         return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
     return TextColumn.of(cells)
 
 
-def is_missing(cell: Any) -> bool:
-    # pandas' NA is neither None nor a float, and says so by its name.
-    return (
-        cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and math.isnan(cell))
-    )
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """The rest of a sentence about a name that is not known: the nearest, or those that are."""
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"; the nearest is {near[0]!r}"
-    return f"; there are {shown_names(known)}"
-
-
-def shown_names(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+def _cells(values: NDArray[Any]) -> list[Any]:
+    """Bytes as the text that they are."""
+    try:
+        return [cell.decode() if isinstance(cell, bytes) else cell for cell in values.tolist()]
+    except (ValueError, SystemError):
+        # NumPy's letters may be no letters of Unicode, and bytes no UTF-8.
+        raise DataError("An array of text holds something that is not text.") from None
 
 
 def _check_complete(x: NDArray[Any], names: Sequence[str]) -> None:

@@ -10,9 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core import sandbox
+from certiset.core.class_names import NamedTruths
 from certiset.core.confinement import Confinement
 from certiset.core.data.arrays import as_numbers
-from certiset.core.data.dataset import DatasetArrays, YKind, frame_tensors, tensors_frame
+from certiset.core.data.dataset import (
+    DatasetArrays,
+    YKind,
+    frame_tensors,
+    tensors_frame,
+    tensors_truths,
+    truth_tensors,
+)
 from certiset.core.data.formats import FORMATS, format_of, is_sandboxed
 from certiset.core.data.frame import Frame, TextColumn, as_frame
 from certiset.core.data.limits import MORE_MEMORY, Limits
@@ -25,7 +33,7 @@ _ROOM = 4 * 2**30
 _HEADER = 2**24
 """bytes of a stored file beside its arrays"""
 
-Found: TypeAlias = tuple[Frame, NDArray[Any] | None]
+Found: TypeAlias = tuple[Frame, NDArray[Any] | NamedTruths | None]
 """x and y; y only where a target was asked for"""
 
 
@@ -62,6 +70,11 @@ def read_inputs(
 
     Of a table with ``columns`` these, in this order; without, all columns of numbers.
     """
+    return as_numbers("x", read_frame(file, target, limits).inputs(columns, ())[0])
+
+
+def read_frame(file: Path, target: str = "y", limits: Limits | None = None) -> Frame:
+    """A file with all its columns, but for the target if it is there."""
     name = format_of(file.name)
     try:
         frame, _ = _read(name, file, target, limits or Limits())
@@ -69,7 +82,7 @@ def read_inputs(
         if error.field != "target":
             raise
         frame, _ = _read(name, file, None, limits or Limits())
-    return as_numbers("x", frame.inputs(columns, ())[0])
+    return frame
 
 
 def checked_format(filename: str, target: str | None) -> str:
@@ -87,9 +100,10 @@ def read_rows_of(name: str, file: Path, target: str | None, limits: Limits) -> F
     x, y = FORMATS[name].read(file, target, limits)
     frame = as_frame(x)
     frame = replace(frame, x=as_numbers("x", frame.x))
-    truths = None if y is None else as_numbers("y", y)
+    truths = y if y is None or isinstance(y, NamedTruths) else as_numbers("y", y)
+    numbers = truths.codes if isinstance(truths, NamedTruths) else truths
     arrays = [np.asarray(frame.x), *(column for column in frame.further.values() if not isinstance(column, TextColumn))]
-    limits.check_unpacked(sum(array.nbytes for array in arrays) + (0 if truths is None else truths.nbytes))
+    limits.check_unpacked(sum(array.nbytes for array in arrays) + (0 if numbers is None else numbers.nbytes))
     return frame, truths
 
 
@@ -97,7 +111,7 @@ def read_for_sandbox(name: str, file: str, target: str | None, limits: dict[str,
     """The same with arguments that JSON can carry, as arrays behind one with their names; this runs in the sandbox."""
     try:
         frame, y = read_rows_of(name, Path(file), target, Limits(**limits))
-        tensors = {**frame_tensors(frame), **({} if y is None else {"y": y})}
+        tensors = {**frame_tensors(frame), **truth_tensors(y)}
         return (np.frombuffer(json.dumps(list(tensors)).encode(), dtype=np.uint8), *tensors.values())
     except MemoryError:
         raise DataError(MORE_MEMORY) from None
@@ -127,7 +141,7 @@ def _read_in_sandbox(name: str, file: Path, target: str | None, limits: Limits) 
     names, *arrays = _call(read_for_sandbox.__name__, arguments, limits).arrays
     tensors = dict(zip(json.loads(names.tobytes()), arrays, strict=True))
     try:
-        return tensors_frame(tensors), tensors.get("y")
+        return tensors_frame(tensors), tensors_truths(tensors)
     except (KeyError, ValueError, TypeError, IndexError):
         # The process may have been taken over: what it says need not make sense.
         raise DataError("The file cannot be read.") from None

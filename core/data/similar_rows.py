@@ -68,6 +68,7 @@ class SimilarRows:
 def find_similar_rows(x: NDArray[Any], y: NDArray[Any] | None = None) -> SimilarRows:
     """Looks at all rows for equal ones, and at a bounded sample for nearly equal ones; y are their truths, if known."""
     codes = equal_row_codes(x)
+    x = _filled_in(x)
     distinct, first, counts = np.unique(codes, return_index=True, return_counts=True)
     # A fixed seed: the same rows give the same caveats.
     rng = np.random.default_rng(0)
@@ -77,6 +78,15 @@ def find_similar_rows(x: NDArray[Any], y: NDArray[Any] | None = None) -> Similar
         repeated = _copied_share(x, y, codes)
         suspicious = repeated > 0
     return SimilarRows(len(distinct), repeated if suspicious else 0.0, _near_share(x, np.sort(first), rng))
+
+
+def _filled_in(x: NDArray[Any]) -> NDArray[Any]:
+    """With the mean of its column in the place of each missing number, which has no distance to others."""
+    if x.dtype.kind != "f" or x.ndim != 2 or not np.isnan(x).any():
+        return x
+    missing = np.isnan(x)
+    means = np.where(missing, 0, x).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, means, x)
 
 
 def _copied_share(x: NDArray[Any], y: NDArray[Any] | None, inputs: NDArray[np.uint64]) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.data.dataset import DatasetArrays, no_truths
+from certiset.core.data.frame import Column, TextColumn
 from certiset.core.errors import DamagedFileError
 
 _DTYPES = {
@@ -27,6 +28,8 @@ _DTYPES = {
     "F64": "<f8",
 }
 _LONGEST_HEADER = 2**20
+_LONGEST_TEXTS = 2**22
+"""bytes of all different texts, up to which columns of text are looked at"""
 
 
 def read_rows(
@@ -55,9 +58,39 @@ def read_columns(read: Callable[[int, int], bytes]) -> dict[str, Any] | None:
         header, offset = _header(read)
         if "columns" not in header:
             return None
-        first, last = header["columns"]["data_offsets"]
-        found: dict[str, Any] = json.loads(read(offset + first, offset + last))
+        found: dict[str, Any] = _json(read, header["columns"], offset)
         return found
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def read_further(read: Callable[[int, int], bytes], start: int, count: int) -> dict[str, Column]:
+    """The same rows of the columns that are no inputs by themselves: numbers beside x, and text.
+
+    Text that has too many different values to be looked at is left out.
+    """
+    described = read_columns(read)
+    if described is None:
+        return {}
+    try:
+        header, offset = _header(read)
+        found: dict[str, Column] = {}
+        if described["numbers"]:
+            numbers = _rows(read, header["numbers"], offset, start, count)
+            found |= {name: numbers[:, place] for place, name in enumerate(described["numbers"])}
+        if described["texts"] and _bytes(header["values"]) <= _LONGEST_TEXTS:
+            codes, values = _rows(read, header["codes"], offset, start, count), _json(read, header["values"], offset)
+            found |= {name: TextColumn(codes[:, n], values[n]) for n, name in enumerate(described["texts"])}
+        return found
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
+
+
+def read_class_names(read: Callable[[int, int], bytes]) -> list[str] | None:
+    """Of the truths, where those were names: y holds their places."""
+    try:
+        header, offset = _header(read)
+        return _json(read, header["y_names"], offset) if "y_names" in header else None
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedFileError(f"The stored dataset is damaged: {error}.") from None
 
@@ -89,6 +122,16 @@ def _header(read: Callable[[int, int], bytes]) -> tuple[dict[str, Any], int]:
     if length > _LONGEST_HEADER:
         raise ValueError("its header is too long")
     return json.loads(read(8, 8 + length)), 8 + length
+
+
+def _bytes(entry: Any) -> int:
+    first, last = entry["data_offsets"]
+    return int(last - first)
+
+
+def _json(read: Callable[[int, int], bytes], entry: Any, offset: int) -> Any:
+    first, last = entry["data_offsets"]
+    return json.loads(read(offset + first, offset + last))
 
 
 def _rows(read: Callable[[int, int], bytes], entry: Any, offset: int, start: int, count: int) -> NDArray[Any]:

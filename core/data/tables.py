@@ -1,15 +1,17 @@
 """Tables: which columns are y; all others of numbers, in their order, are x, and those of text are kept beside it."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from certiset.core.data.frame import Frame, TextColumn
+from certiset.core.class_names import NamedTruths
+from certiset.core.data.frame import Frame, TextColumn, check_distinct
 from certiset.core.data.limits import Limits
+from certiset.core.data_frames import nearest
 from certiset.core.errors import DataError
 
 
@@ -23,9 +25,7 @@ class Columns:
     def of(cls, names: list[str], target: str | None, limits: Limits) -> "Columns":
         """``target`` is a column, several with commas, or the stem of y_0, y_1, and so on; None if all are inputs."""
         limits.check_columns(len(names))
-        twice = next((name for name, count in Counter(names).items() if count > 1), None)
-        if twice is not None:
-            raise DataError(f"Two columns are named {twice!r}.")
+        check_distinct(names)
         if target is None:
             return cls(names, [], list(range(len(names))))
         places = {name: place for place, name in enumerate(names)}
@@ -37,9 +37,10 @@ class Columns:
             raise DataError(f"The target names a column twice: {target}.", field="target")
         missing = [name for name in wanted if name not in places]
         if missing:
-            shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
             raise DataError(
-                f"There is no column {missing[0]!r} for the target; the columns are {shown}.", field="target"
+                f"There is no column {missing[0]!r} for the target{nearest(missing[0], names)}. Name the column of "
+                "truths as target.",
+                field="target",
             )
         targets = [places[name] for name in wanted]
         taken = set(targets)
@@ -50,13 +51,44 @@ class Columns:
 
     def split(
         self, table: NDArray[Any], texts: Mapping[int, TextColumn] | None = None
-    ) -> tuple[Frame, NDArray[Any] | None]:
+    ) -> tuple[Frame, "NDArray[Any] | NamedTruths | None"]:
         """x and y of an array with these columns, some of which hold text instead; y is None without a target."""
-        further = {self.names[place]: column for place, column in (texts or {}).items()}
+        named = self.named_truths(texts or {})
+        further = {self.names[place]: column for place, column in (texts or {}).items() if place not in self.targets}
         numbers = [place for place in self.inputs if self.names[place] not in further]
         check_numbers_left(len(numbers))
         frame = Frame(table[:, numbers], [self.names[place] for place in numbers], further)
+        if named is not None:
+            return frame, named
         return frame, table[:, self.targets] if self.targets else None
+
+    def named_truths(self, texts: Mapping[int, TextColumn]) -> NamedTruths | None:
+        """The target, if it holds the names of classes; text among numbers is a mistake, and no name."""
+        place = next((place for place in self.targets if place in texts), None)
+        if place is None:
+            return None
+        column, name = texts[place], self.names[place]
+        if (column.codes < 0).any():
+            row = int(np.argmax(column.codes < 0)) + 1
+            raise DataError(f"Row {row}, column {name!r} is empty: every row needs a truth.")
+        numbers = [_is_number(value) for value in column.values]
+        if any(numbers) or len(self.targets) > 1:
+            row = int(np.argmax(~np.array(numbers)[column.codes]))
+            shown = column.values[column.codes[row]]
+            raise DataError(
+                f"Row {row + 1}, column {name!r} holds {shown[:40] + '...' * (len(shown) > 40)!r}, which is not a "
+                "number: truths are all numbers, or all names of classes."
+            )
+        return NamedTruths(column.codes.astype(np.int64), tuple(column.values))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    # Python reads 1_000 as a number, and no file means one by it.
+    return "_" not in text
 
 
 def check_numbers_left(columns: int) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor
 
 from certiset.core.bounds import TooFewPointsError
@@ -18,28 +17,27 @@ from certiset.core.certificate.content import Efficiency
 from certiset.core.certificate.guarantees import GUARANTEES, guarantee_of
 from certiset.core.certificate.open_sizes import next_open_size
 from certiset.core.certificate.sizes import GRID_BETTING
-from certiset.core.data.arrays import CheckedData, check_data
-from certiset.core.data.frame import as_frame
+from certiset.core.certificate.stored_thresholds import stated_thresholds, stated_ties
 from certiset.core.errors import DamagedFileError
+from certiset.core.fit.audited_rows import audited_rows, unreadable_role
+from certiset.core.fit.group_audit import audit_groups
+from certiset.core.fit.level_audit import level_audit
 from certiset.core.fit.methods import METHODS
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.pool_measurement import measure_pool
 from certiset.core.fit.reference_rows import ReferenceRows, make_reference
-from certiset.core.fit.roles import Given, read_rows
 from certiset.core.fit.rows import Rows, on_device
 from certiset.core.fit.saved_predictor import file_checks, read_tensors
-from certiset.core.fit.scorer import Scorer, times_power_of_two
+from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.serialization import scorer_of
 from certiset.core.fit.set_rules import make_rule
 from certiset.core.fit.splitting import count_units, split
-from certiset.core.fit.thresholds import calibrate, fixed_grid, predict_rows, size_cap
-from certiset.core.fit.ties import Threshold
+from certiset.core.fit.threshold_audit import threshold_checks
+from certiset.core.fit.thresholds import calibrate, fixed_grid, size_cap
 from certiset.core.models import Model
 
 _CHOICE_OF_BEFORE = "no posterior step"
 """how choices began in versions that shared delta among more of them, which are not planned again"""
-_THRESHOLD_PLACES = {torch.float32: 1e-4, torch.float64: 1e-9}
-"""of the scores' own size: what another processor's order of summation may change, and no more"""
 _SIZE_PLACES = 1e-3
 """relative: one label of a few hundred rows may fall on the other side of its threshold"""
 
@@ -48,33 +46,34 @@ def audit(
     certificate: Certificate,
     model: Model,
     x: Any,
-    y: ArrayLike,
+    y: Any,
     file: Path,
     description: Mapping[str, Any],
     device: str = "cpu",
+    target: Any = None,
 ) -> list[Check]:
     """What agrees with the certificate and what does not, line by line.
 
     ``x`` is an array, or a frame with the columns that the options name; ``file`` and ``description`` are the
-    predictor's. What can be recomputed is, also where something before it differs.
+    predictor's; ``target`` are the inputs that weights were estimated from. What can be recomputed is, also where
+    something before it differs.
     """
     provenance = certificate.provenance
-    if certificate.data is not None and certificate.data.clusters and certificate.data.cluster_column is None:
-        return [Check("clusters", False, "a column that can be read again", "an array that was given in Python")]
-    data = _rows_of(certificate, model, x, y)
+    unreadable = unreadable_role(certificate, target)
+    if unreadable is not None:
+        return [unreadable]
+    data, target_rows = audited_rows(certificate, model, x, y, target, device)
     checks = [
-        equal("data's SHA-256", provenance.dataset_sha256, data.sha256),
+        equal("data's SHA-256", provenance.dataset_sha256, data.sha256 if target_rows is None else target_rows.sha256),
         equal("model's SHA-256, of the model given", provenance.model_sha256, model.sha256),
         *file_checks(file, description, certificate),
     ]
     used = provenance.n_tune + provenance.n_calibrate
     units, unit = count_units(data)
-    if used != units:
-        return [*checks, equal(unit, used, units)]
-    tensors = read_tensors(file)
-    theta = torch.from_numpy(tensors["members.theta"]).to(device)
-    if len(theta) != len(certificate.members):
-        return [*checks, equal("members in the file", len(certificate.members), len(theta))]
+    theta = torch.from_numpy(read_tensors(file)["members.theta"]).to(device)
+    sound = [equal(unit, used, units), equal("members in the file", len(certificate.members), len(theta))]
+    if not all(check.ok for check in sound):
+        return [*checks, *sound]
     try:
         scorer = scorer_of(model, description["scoring"])
     except (KeyError, TypeError) as error:
@@ -99,6 +98,9 @@ def audit(
     blocks = guarantee.blocks(certificate)
     if blocks[-1].stop != len(calibration):
         return [*checks, equal("points that calibrate", blocks[-1].stop, len(calibration))]
+    if certificate.groups is not None:
+        plan = [*_plan(certificate, units), *_rule(certificate, scorer)]
+        return [*checks, *plan, *audit_groups(certificate, scorer, theta, rows, data, parts)]
     of_members = [points(block) for block in blocks]
     if guarantee.weights(certificate) is None:
         sizes = _sizes(certificate, scorer, theta, *of_members[0], tuning)
@@ -109,6 +111,7 @@ def audit(
         *_plan(certificate, units),
         *_rule(certificate, scorer),
         *_thresholds(certificate, scorer, theta, of_members),
+        *level_audit(certificate, scorer, theta[0], *of_members[0]),
         *sizes,
     ]
 
@@ -117,19 +120,11 @@ def _misfit(certificate: Certificate, scorer: Scorer) -> Check | None:
     """What keeps everything else from being recomputed, if anything does."""
     if certificate.coverage.bound not in GUARANTEES:
         return Check("bound", False, list(GUARANTEES), certificate.coverage.bound)
-    ties = [member.tie for member in certificate.members if member.tie is not None]
+    ties = stated_ties(certificate)
     tie = torch.tensor(ties, dtype=torch.float64) if ties else None
-    if not scorer.rule.ties.accepts(len(certificate.members), tie):
+    if not scorer.rule.ties.accepts(np.array(stated_thresholds(certificate)).shape, tie):
         return Check("ties of the members", False, "as the rule of the sets needs them", ties)
     return None
-
-
-def _rows_of(certificate: Certificate, model: Model, x: Any, y: ArrayLike) -> CheckedData:
-    """As the fit read them; certificates of format 1 have no options, and their data no clusters."""
-    frame = as_frame(x)
-    if certificate.options is None:
-        return check_data(model, frame.inputs(None, ())[0], y, allow_missing_classes=True)
-    return read_rows(model, frame, y, FitOptions.read(certificate.options), Given.of({}))
 
 
 def _plan(certificate: Certificate, rows: int) -> list[Check]:
@@ -157,7 +152,9 @@ def _rule(certificate: Certificate, scorer: Scorer) -> list[Check]:
     if certificate.options is None:
         return []
     asked = make_rule(FitOptions.read(certificate.options), scorer.score)
-    return [equal("rule of the sets", asked.to_json(), scorer.rule.to_json())] if asked.to_json() else []
+    # Groups are looked at where the rows are.
+    found = replace(scorer.rule, groups=None)
+    return [equal("rule of the sets", asked.to_json(), found.to_json())] if asked.to_json() else []
 
 
 def _thresholds(
@@ -166,39 +163,11 @@ def _thresholds(
     """Each threshold is its rank's order statistic of the scores on D_N, and as many truths as that are within it."""
     checks = []
     for member, parameters, (calibration, reference) in zip(certificate.members, theta, of_members, strict=True):
-        n = len(calibration)
-        if not 1 <= member.k <= n:
-            checks.append(Check(f"rank of member {member.member}", False, f"from 1 to {n}", member.k))
-            continue
-        prediction = predict_rows(scorer, parameters, calibration)
-        scores = scorer.score.of_target(prediction, calibration.y)[0]
-        ties = scorer.rule.ties
-        smallest, tie = ties.threshold(scores, calibration, member.k)
-        rounding = scorer.score.rounding(prediction, smallest)
-        if reference is not None:
-            rounding = rounding.clamp(min=reference.slack(parameters, scores))
-        tau = scorer.in_targets_unit(float(smallest + rounding))
-        usual = scorer.in_targets_unit(float(scores.abs().median()))
-        allowed = _THRESHOLD_PLACES[scores.dtype] * max(abs(tau), usual)
-        stated = torch.tensor([member.tau + allowed], dtype=torch.float64, device=scores.device)
-        at_most = Threshold(stated, None if member.tie is None else torch.tensor([member.tie], dtype=torch.float64))
-        within = int(ties.within(_in_targets_unit(scorer, scores), calibration, at_most).sum())
-        if tie is not None:
-            checks.append(equal(f"tie of member {member.member}", float(tie), member.tie))
-        checks += [
-            Check(f"threshold of member {member.member}", abs(tau - member.tau) <= allowed, member.tau, tau),
-            Check(
-                f"truths within the threshold of member {member.member}",
-                within >= n + 1 - member.k,
-                f"at least {n + 1 - member.k} of {n}",
-                within,
-            ),
-        ]
+        who = f"member {member.member}"
+        checks += threshold_checks(
+            who, scorer, parameters, calibration, reference, k=member.k, tau=member.tau, tie=member.tie
+        )
     return checks
-
-
-def _in_targets_unit(scorer: Scorer, scores: Tensor) -> Tensor:
-    return times_power_of_two(scores.double(), scorer.exponent)
 
 
 def _sizes(

@@ -46,6 +46,9 @@ class _Said:
 def make_canaries(predictor: Predictor, x: NDArray[Any], calibration: NDArray[np.int64], seed: int) -> Canaries | None:
     """``calibration`` are the numbers of D_N's rows in x. None where the model cannot take such inputs."""
     model, dtype = predictor.scorer.model, predictor.theta.dtype
+    if model.is_in_process:
+        # Nobody can load it.
+        return None
     some = x[calibration[: min(_ROWS, max(_LEAST_ROWS, _NUMBERS // math.prod(model.manifest.input_shape)))]]
     low, high, whole = _ranges(some.reshape(len(some), -1).astype(np.float64))
     members = np.unique(np.linspace(0, predictor.members - 1, _MEMBERS).astype(int)).tolist()

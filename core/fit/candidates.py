@@ -35,18 +35,28 @@ class Candidate:
     rank_weights: list[float]
     pool: int
     """how many members are served, of which a preview holds only the first few"""
+    distances: list[float] | None = None
+    """of drawn members from the prior's mean, in its standard deviations"""
 
     def first(self, members: int) -> "Candidate":
         """The same choice with its first few members only."""
+        return self.only(slice(members))
+
+    def only(self, part: slice) -> "Candidate":
+        """The same choice with some of its members."""
         return replace(
-            self, theta=self.theta[:members], ranks=self.ranks[:members], log_ratios=self.log_ratios[:members]
+            self,
+            theta=self.theta[part],
+            ranks=self.ranks[part],
+            log_ratios=self.log_ratios[part],
+            distances=None if self.distances is None else self.distances[part],
         )
 
 
 def point_candidate(plan: Plan, choice: int, theta: Tensor) -> Candidate:
     """The parameters as tuned, without a posterior step: one member."""
     guarantee = plan.point_guarantee
-    k = guarantee.rank(plan.n, plan.options.alpha, plan.delta(choice))
+    k = guarantee.rank(plan.n, plan.options.level, plan.delta(choice))
     assert k is not None
     return Candidate(
         choice,
@@ -115,7 +125,7 @@ def posterior_candidate(
     divergence = float(kl_divergence(posterior, prior))
     ratios = log_ratio(posterior, prior, theta)
     guarantee = plan.posterior_guarantee
-    served = guarantee.ranks(step, plan.n, options.alpha, plan.delta(place), divergence, ratios.cpu().double().numpy())
+    served = guarantee.ranks(step, plan.n, options.level, plan.delta(place), divergence, ratios.cpu().double().numpy())
     keep = torch.from_numpy(served > 0)
     ranks = served[served > 0].tolist()
     if not ranks:
@@ -133,4 +143,5 @@ def posterior_candidate(
         open_ranks=step.open_ranks,
         rank_weights=step.rank_weights,
         pool=len(ranks),
+        distances=prior.distance(theta)[keep.to(theta.device)].tolist(),
     )

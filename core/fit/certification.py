@@ -14,7 +14,6 @@ from certiset.core.certificate.open_sizes import next_open_size, open_sizes
 from certiset.core.certificate.sizes import (
     GRID_BETTING,
     NO_CAP,
-    ONE_SIZE,
     QUANTILE_SHARE,
     SizeNumbers,
     one_size,
@@ -51,13 +50,6 @@ def calibration_of(work: Workspace, scorer: Scorer) -> Parts:
     places, tuning = work.calibration(), work.tuning()
     reference = make_reference(scorer, work.data, places, work.dtype)
     return Parts(places, work.take(places), tuning, size_cap(scorer, tuning, work.plan.options.size_cap), reference)
-
-
-def certify_candidate(work: Workspace, scorer: Scorer, candidate: Candidate) -> Fitted:
-    """The only candidate of a fit, calibrated and certified."""
-    work.report("calibrate", 0, 1)
-    work.stop_if_asked()
-    return fitted(work, scorer, certify(work.plan, scorer, candidate, calibration_of(work, scorer)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +99,7 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
     The quantile of the size is at the threshold itself if the sizes that it may take are fixed: labels, and where no
     tuning rows fix a grid of thresholds, a ladder. The mean always needs such a grid.
     """
-    measure, has_one_size, cap = scorer.score.sets.measure, scorer.score.kind in ONE_SIZE, parts.cap
+    measure, has_one_size, cap = scorer.score.sets.measure, scorer.score.has_one_size, parts.cap
     wanted = plan.n >= _SMALLEST_N_OF_GRID and not has_one_size
     grid = parts.tuning if wanted and cap is not None else None
     fixed = fixed_grid(scorer, cap) if wanted and cap is not None and parts.tuning is None else []
@@ -133,7 +125,7 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
         size_ranks=ranks,
         sizes_at_grid=sizes is None,
         reference=parts.reference,
-        around=plan.options.alpha if bound == GRID_BETTING else None,
+        around=plan.options.level if bound == GRID_BETTING else None,
     )
     if has_one_size:
         return _of_one_size(scorer, candidate, parts, calibrated)
@@ -205,7 +197,7 @@ def _coverage(plan: Plan, candidate: Candidate) -> Coverage:
     options, guarantee = plan.options, candidate.guarantee
     levels = guarantee.levels(
         plan.n,
-        options.alpha,
+        options.level,
         options.own_delta,
         plan.delta(candidate.choice),
         candidate.k,
@@ -213,7 +205,7 @@ def _coverage(plan: Plan, candidate: Candidate) -> Coverage:
         len(candidate.ranks),
     )
     return Coverage(
-        alpha=options.alpha,
+        alpha=options.level,
         delta=options.own_delta,
         guarantee=guarantee.name,
         bound=guarantee.bound,
@@ -249,6 +241,7 @@ def _members(coverage: Coverage, certified: Certified, *, stated: bool) -> list[
             size_quantile=calibrated.size_quantile[place] if certified.has_quantile else None,
             size_counts=calibrated.counts[place].to_json() if bounds and certified.bound == GRID_BETTING else None,
             tie=calibrated.tie[place] if calibrated.tie else None,
+            distance=candidate.distances[place] if candidate.distances else None,
         )
         for place in range(len(candidate.ranks))
     ]

@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from certiset.core.certificate.content import Compared, Selection
+from certiset.core.certificate.selection import Compared, Selection
 from certiset.core.fit.cross_validation import cross_validate, size_curve
 from certiset.core.fit.families import Family
-from certiset.core.fit.forecast import Trial
+from certiset.core.fit.forecast import TYPICAL_FALL, Trial
 from certiset.core.fit.workspace import Workspace
 
 _MOST_ROWS = 2000
@@ -34,7 +34,7 @@ def compare(
     rows, fold_of = work.take(places), _folds(work, places, folds)
     scorer = work.given_scorer()
     with torch.no_grad():
-        given = size_curve(scorer, scorer.predict(work.nothing_tuned().unsqueeze(0), rows), rows.y, options.alpha)
+        given = size_curve(scorer, scorer.predict(work.nothing_tuned().unsqueeze(0), rows), rows.y, options.level)
     level = given.height[0]
     trials = [Trial(None, 0.0, (0, 0), (0.0, 0.0), given.slope[0])]
     for number, family in enumerate(families):
@@ -54,6 +54,7 @@ def compare(
                 (few_rows, more_rows),
                 (few.height[place] - level, more.height[place] - level),
                 more.slope[place],
+                TYPICAL_FALL if place == 0 and family.is_free(more_rows) else 0.0,
             )
             for place, pull in enumerate(family.pulls)
         ]

@@ -96,4 +96,4 @@ def cross_validate(
         if scale is not None and prediction.scale is not None:
             scale[:, held_out] = prediction.scale
     assert outputs is not None
-    return size_curve(family.scorer, ModelOutputs(outputs, scale), rows.y, options.alpha), used
+    return size_curve(family.scorer, ModelOutputs(outputs, scale), rows.y, options.level), used

@@ -9,6 +9,7 @@ from torch import Tensor
 from certiset.core.certificate.content import Caveat, Data
 from certiset.core.certificate.data_checks import ORDER_LEVEL
 from certiset.core.certificate.population import EQUAL_ROWS
+from certiset.core.certificate.shift import ESTIMATED, TARGET
 from certiset.core.data.arrays import CheckedData
 from certiset.core.data.row_hashes import equal_row_codes
 from certiset.core.data.similar_rows import SimilarRows, find_similar_rows
@@ -17,6 +18,7 @@ from certiset.core.fit.order_test import order_p_value
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.splitting import count_units
+from certiset.core.fit.target_rows import TargetRows
 
 _ROWS_AT_ONCE = 65_536
 _FOLLOWING = (
@@ -32,11 +34,19 @@ class Findings:
     caveats: list[Caveat]
 
 
-def examine(data: CheckedData, in_sequence: Tensor, rows: Rows, options: FitOptions, as_given: Scorer) -> Findings:
+def examine(
+    data: CheckedData,
+    in_sequence: Tensor,
+    rows: Rows,
+    options: FitOptions,
+    as_given: Scorer,
+    target: TargetRows | None = None,
+) -> Findings:
     """Equal and nearly equal rows, and whether rows that come later are like those before.
 
     Where rows belong together, one of each cluster is looked at: those of one cluster may be alike. ``in_sequence`` are
-    the places of these rows in their order, ``as_given`` scores by the model as it came.
+    the places of these rows in their order, ``as_given`` scores by the model as it came. ``target`` says of how many
+    rows these were chosen, if they were.
     """
     units, unit = count_units(data)
     clustered = unit == "clusters"
@@ -46,9 +56,9 @@ def examine(data: CheckedData, in_sequence: Tensor, rows: Rows, options: FitOpti
     p_value = _order_p_value(in_sequence, rows, options, as_given)
     return Findings(
         Data(
-            rows=len(data.y),
+            rows=len(data.y) if target is None else target.rows,
             columns=data.columns,
-            distinct_rows=distinct,
+            distinct_rows=distinct if target is None else target.distinct_rows,
             clusters=units if clustered else None,
             cluster_column=options.clusters,
             order_p_value=p_value,
@@ -56,6 +66,7 @@ def examine(data: CheckedData, in_sequence: Tensor, rows: Rows, options: FitOpti
         [
             *_similar(similar, clustered, options.clusters),
             *_order(p_value, ordered=data.times is not None),
+            *([Caveat("estimated_weights", ESTIMATED)] if target is not None and target.shift.kind == TARGET else []),
         ],
     )
 

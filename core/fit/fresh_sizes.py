@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from certiset.core.bounds import SizeCounts
 from certiset.core.bounds.efficiency.betting import single_level
-from certiset.core.certificate.content import Caveat, CertificateContent
+from certiset.core.certificate.content import EXACT, Caveat, CertificateContent
+from certiset.core.certificate.fresh_groups import FreshGroup, shared_gamma
 from certiset.core.certificate.fresh_sizes import (
     BOUND,
     KIND,
@@ -24,6 +25,7 @@ from certiset.core.certificate.fresh_sizes import (
     size_sentence,
     upper_bound_of,
 )
+from certiset.core.certificate.rounding import about
 from certiset.core.data.similar_rows import SimilarRows, find_similar_rows
 from certiset.core.errors import DataError, OptionError
 from certiset.core.fit.precision import full_precision
@@ -67,12 +69,22 @@ def certify_size(
     gamma: float,
     member: int | None,
     between: Callable[[], object] = lambda: None,
+    codes: NDArray[np.int64] | None = None,
 ) -> SizeStatement:
     """For checked inputs; ``between`` is called between chunks, and may raise.
+
+    ``codes`` are the groups of the inputs where groups have thresholds of their own; those of groups that have none
+    are left out: everything is in their sets, as the certificate says.
 
     An input's size is the mean over the members, by their chance to be drawn: that has the mean of what is served, and
     varies less.
     """
+    if predictor.certificate.levels is not None:
+        raise OptionError(
+            "This predictor's promise is for all alpha at once, and its certificate says how large sets are at each of "
+            "them: a statement on fresh inputs needs a predictor that was calibrated at one alpha.",
+            field="alpha",
+        )
     risk = single_level("gamma", gamma)
     if member is not None and (type(member) is not int or not 0 <= member < predictor.members):
         raise OptionError(f"member must be from 0 to {predictor.members - 1}.", field="member")
@@ -80,14 +92,27 @@ def certify_size(
         raise DataError("At least two fresh inputs are needed to certify a mean size.", field="x")
     measure, cap = _measure(predictor)
     chances = predictor.chances if member is None else np.eye(predictor.members)[member]
-    cut, mean = _mean_sizes(predictor, inputs, chances, cap, between)
-    if not MEASURES[measure].is_count:
-        counts = SizeCounts.of_capped(cut, cap)
-    elif np.count_nonzero(chances) > 1:
-        counts = SizeCounts.of_mean_labels(cut, int(cap))
-    else:
-        counts = SizeCounts.of_labels(cut, int(cap))
-    upper_bound = upper_bound_of(counts, risk, cap)
+    every = len(inputs)
+    if codes is not None:
+        finite = _has_threshold(predictor)[codes]
+        inputs, codes = inputs[finite], codes[finite]
+        if not len(inputs):
+            raise DataError("None of the inputs is of a group that has a threshold.", field="x")
+    cut, mean = _mean_sizes(predictor, inputs, chances, cap, between, codes)
+
+    def counted(sizes: NDArray[np.float64]) -> SizeCounts:
+        if not MEASURES[measure].is_count:
+            return SizeCounts.of_capped(sizes, cap)
+        many = np.count_nonzero(chances) > 1
+        return SizeCounts.of_mean_labels(sizes, int(cap)) if many else SizeCounts.of_labels(sizes, int(cap))
+
+    counts = counted(cut)
+    share = risk if codes is None else shared_gamma(risk, len(np.unique(codes)))
+    groups = None
+    if codes is not None:
+        own = {code: counted(cut[codes == code]) for code in np.unique(codes).tolist()}
+        groups = [_group(predictor, code, found, share, cap) for code, found in own.items()]
+    upper_bound = upper_bound_of(counts, share, cap)
     _check_worth_stating(measure, upper_bound, cap, mean)
     similar = find_similar_rows(inputs)
     certificate = predictor.certificate
@@ -106,6 +131,8 @@ def certify_size(
         counts=counts.to_json(),
         member=member,
         weights=None if alike else chances.tolist(),
+        groups=groups,
+        without=every - len(inputs) or None,
     )
     found = SizeStatement(
         kind=KIND,
@@ -135,6 +162,7 @@ def _mean_sizes(
     chances: NDArray[np.float64],
     cap: float,
     between: Callable[[], object],
+    codes: NDArray[np.int64] | None,
 ) -> tuple[NDArray[np.float64], float]:
     """(rows,): each input's mean size over the members, cut at ``cap``; and the mean of all without the cut.
 
@@ -147,10 +175,34 @@ def _mean_sizes(
             rows = predictor.seen(part)
             for member in np.flatnonzero(chances).tolist():
                 between()
-                size = np.asarray(predictor.sets_from(rows, member).size, dtype=np.float64)
+                own = None if codes is None else codes[start : start + ROWS_AT_ONCE]
+                size = _sizes(predictor, rows, member, own)
                 cut[start : start + len(part)] += chances[member] * np.minimum(size, cap)
                 whole += float(chances[member]) * float(size.sum())
     return np.minimum(cut, cap), whole / len(inputs)
+
+
+def _sizes(
+    predictor: ServedMembers[Seen], rows: Seen, member: int, codes: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    if codes is None:
+        return np.asarray(predictor.sets_from(rows, member).size, dtype=np.float64)
+    found = np.zeros(len(codes))
+    for code in np.unique(codes).tolist():
+        every = np.asarray(predictor.sets_from(rows, member + predictor.members * code).size, dtype=np.float64)
+        found[codes == code] = every[codes == code]
+    return found
+
+
+def _has_threshold(predictor: ServedMembers[Seen]) -> NDArray[np.bool_]:
+    """(groups + 1,): whether a group has one; those that are not listed have none."""
+    return np.array([*(group.tau is not None for group in predictor.certificate.groups or []), False])
+
+
+def _group(predictor: ServedMembers[Seen], code: int, counts: SizeCounts, gamma: float, cap: float) -> FreshGroup:
+    name = (predictor.certificate.groups or [])[code].name
+    bound = upper_bound_of(counts, gamma, cap)
+    return FreshGroup(name, counts.rows, cap * counts.mean, bound, counts.to_json())
 
 
 def _measure(predictor: ServedMembers[Seen]) -> tuple[str, float]:
@@ -158,7 +210,7 @@ def _measure(predictor: ServedMembers[Seen]) -> tuple[str, float]:
     efficiency = predictor.certificate.efficiency
     if MEASURES[efficiency.measure].is_count:
         return efficiency.measure, float(predictor.scorer.model.outputs)
-    if efficiency.is_exact:
+    if efficiency.is_exact or any(group.bound == EXACT for group in predictor.certificate.groups or []):
         raise DataError(
             "Every interval of a member has the same width, which the certificate states: no inputs are needed for it."
         )
@@ -195,7 +247,7 @@ def _caveats(found: SimilarRows) -> list[Caveat]:
     return [
         Caveat(
             code,
-            f"{100 * share:.2g} % of the inputs {what}, as independent draws would not be: the statement counts "
+            f"{about(share)} of the inputs {what}, as independent draws would not be: the statement counts "
             "each input as new evidence, and may be false. If inputs were copied, or several come from one patient, "
             "machine or video, take one of each.",
         )

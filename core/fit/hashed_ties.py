@@ -50,9 +50,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from certiset.core.fit.row_hashes import Digests, RowHashes
 from certiset.core.fit.rows import Rows
-from certiset.core.fit.ties import Threshold, Ties
+from certiset.core.fit.tie_hashes import Digests, RowHashes
+from certiset.core.fit.ties import Threshold, Ties, over_labels
 
 _PLACES = 2.0**15
 """of a number near 1, in a cell: its width is 2^-8 in float32, 2^-37 in float64 (docs/decisions/023)"""
@@ -83,8 +83,8 @@ class HashedTies(Ties):
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "key": self.hashes.key, "width": self.width}
 
-    def accepts(self, members: int, tie: Tensor | None) -> bool:
-        if tie is None or tie.dtype != torch.float64 or tie.shape != (members,):
+    def accepts(self, shape: tuple[int, ...], tie: Tensor | None) -> bool:
+        if tie is None or tie.dtype != torch.float64 or tie.shape != shape:
             return False
         return bool(((tie >= 0) & (tie < 1)).all())
 
@@ -92,11 +92,14 @@ class HashedTies(Ties):
         return self.hashes.digests(x, dtype)
 
     def threshold(self, scores: Tensor, rows: Rows, rank: int) -> Threshold:
+        return self.thresholds(scores, rows, [rank])
+
+    def thresholds(self, scores: Tensor, rows: Rows, ranks: list[int]) -> Threshold:
         cells = np.floor(scores.detach().cpu().double().numpy() / self.width + _UPPER_EDGE)
         hashes = self._of_truths(rows)
-        place = np.lexsort((hashes, cells))[len(rows) - rank]
-        tau = torch.full((1,), (cells[place] + _UPPER_EDGE) * self.width, dtype=scores.dtype, device=scores.device)
-        return Threshold(tau, torch.tensor([hashes[place]]))
+        places = np.lexsort((hashes, cells))[len(rows) - np.array(ranks)]
+        tau = torch.from_numpy((cells[places] + _UPPER_EDGE) * self.width).to(scores.dtype).to(scores.device)
+        return Threshold(tau, torch.from_numpy(hashes[places]))
 
     def within(self, scores: Tensor, rows: Rows, threshold: Threshold) -> Tensor:
         below = torch.from_numpy(self._of_truths(rows) <= _host(threshold.tie)).to(scores.device)
@@ -105,7 +108,7 @@ class HashedTies(Ties):
     def masks(self, scores: Tensor, threshold: Threshold, digests: Digests | None) -> Tensor:
         assert digests is not None
         below = self.hashes.at_most(digests, scores.shape[-1], _host(threshold.tie))
-        return self._lets_in(scores, threshold.tau.view(-1, 1, 1), torch.from_numpy(below).to(scores.device))
+        return self._lets_in(scores, over_labels(threshold.tau), torch.from_numpy(below).to(scores.device))
 
     def at(self, values: Tensor) -> Threshold:
         """The whole part of values / width says the cell, the rest the hash."""

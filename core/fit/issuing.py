@@ -8,7 +8,9 @@ from functools import cache
 from certiset.core.certificate import Certificate, Provenance
 from certiset.core.certificate.canaries import Canaries
 from certiset.core.certificate.completion import completed
-from certiset.core.certificate.content import FORMAT, Caveat, Data, ModelFacts, Names
+from certiset.core.certificate.content import FORMAT, Caveat, Data
+from certiset.core.certificate.names import ModelFacts, Names
+from certiset.core.certificate.shift import Shift
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.options import FitOptions
 
@@ -28,6 +30,7 @@ def issue(
     model: ModelFacts,
     names: Names,
     canaries: Canaries | None = None,
+    shift: Shift | None = None,
 ) -> Certificate:
     certificate = Certificate(
         id="",
@@ -61,6 +64,9 @@ def issue(
         names=names,
         canaries=canaries,
         selection=fitted.selection,
+        shift=shift,
+        levels=fitted.levels,
+        groups=fitted.groups,
     )
     return completed(certificate)
 

@@ -55,7 +55,7 @@ class MemberChoice:
         """(rows,): from the generator, or from the operating system's randomness."""
         if generator is None:
             if rows == 1:
-                return np.array([self._one()])
+                return np.array([self.one()])
             return self.of_numbers(np.frombuffer(secrets.token_bytes(8 * rows), dtype=np.uint64))
         if isinstance(generator, torch.Generator):
             return self._by_torch(rows, generator)
@@ -65,7 +65,10 @@ class MemberChoice:
             return self.of_numbers(generator.integers(2**_BITS, size=rows, dtype=np.uint64))
         raise DataError("generator must be one of NumPy's or torch's random generators.")
 
-    def _one(self) -> int:
+    def one(self) -> int:
+        """A member for a single input, by the operating system's randomness."""
+        if self._members == 1:
+            return 0
         if self._weights is None:
             return secrets.randbelow(self._members)
         return bisect_right(self._edges, secrets.randbits(_BITS))

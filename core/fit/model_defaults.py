@@ -2,7 +2,8 @@
 
 from dataclasses import asdict, dataclass, replace
 
-from certiset.core.fit.options import FitOptions, OptimizerOptions, PriorOptions
+from certiset.core.fit.optimizer_options import OptimizerOptions
+from certiset.core.fit.options import FitOptions, PriorOptions
 from certiset.core.models import Model
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from certiset.core.fit.options import FitOptions, OptimizerOptions
+from certiset.core.fit.optimizer_options import OptimizerOptions
+from certiset.core.fit.options import FitOptions
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.posterior.optimizer import Loss
@@ -53,7 +54,7 @@ def size_loss(scorer: Scorer, sampler: BatchSampler, levels: list[float], option
 
 def tuning_loss(scorer: Scorer, sampler: BatchSampler, objectives: list[str], options: FitOptions) -> Loss:
     """theta (T, d) to losses (T,): each row of theta by its own objective (proper, size or mix), on one batch."""
-    place = place_in_batch(torch.tensor([options.alpha], device=sampler.rows.y.device), sampler.batch)
+    place = place_in_batch(torch.tensor([options.level], device=sampler.rows.y.device), sampler.batch)
 
     def loss(theta: Tensor) -> Tensor:
         batch = sampler.next()
@@ -63,7 +64,7 @@ def tuning_loss(scorer: Scorer, sampler: BatchSampler, objectives: list[str], op
             one = _row(prediction, row)
             parts = []
             if objective in ("proper", "mix"):
-                parts.append(scorer.score.proper_loss(one, batch.y, options.alpha))
+                parts.append(scorer.score.proper_loss(one, batch.y, options.level))
             if objective in ("size", "mix"):
                 parts.append(soft_size(scorer, one, batch, place, options.optimizer))
             values.append(torch.stack(parts).mean(dim=0))

@@ -1,9 +1,19 @@
 """Types of options: numbers with their limits, devices, scores and levels, each with its check and its JSON Schema."""
 
+import math
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 from certiset.core.errors import OptionError
@@ -12,8 +22,16 @@ if TYPE_CHECKING:
     from certiset.core.scores import Score
 
 _MOST_LEVELS = 100
+_MOST_CLASSES = 100_000
+_SUM_OF_SHARES = 1e-9
 
 _DEVICE = r"^(auto|cpu|mps|cuda(:[0-9]{1,3})?)$"
+
+
+class Section(BaseModel):
+    """Options that belong together; unknown ones are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _device(name: str) -> str:
@@ -45,6 +63,28 @@ Steps = Annotated[int, Field(ge=1, le=1_000_000), WHOLE]
 Batch = Annotated[int, Field(ge=2, le=1_000_000), WHOLE]
 Share = Annotated[float, Field(ge=0, lt=1), REAL]
 ColumnName = Annotated[str, Field(min_length=1, max_length=200)]
+ColumnNames = ColumnName | Annotated[list[ColumnName], Field(min_length=1, max_length=8)]
+"""one column, or several that cross"""
+
+
+def _group_value(text: str) -> str:
+    if "\0" in text:
+        raise OptionError(f"group_list has a value with letters that no text has: {text[:40]!r}.", field="group_list")
+    return text
+
+
+GroupValue = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_group_value)]
+GroupList = Annotated[
+    list[GroupValue | Annotated[list[GroupValue], Field(min_length=1, max_length=8)]],
+    Field(min_length=1, max_length=1000),
+]
+
+
+ALL = "all"
+Alpha = Level | Literal["all"]
+"""one level, or all of them at once"""
+LevelAround = Annotated[float, Field(gt=0, le=0.3), REAL]
+WeightBound = Annotated[float, Field(gt=0, le=1e300), REAL]
 
 
 def _score_schema(kind: Any) -> dict[str, Any]:
@@ -79,6 +119,24 @@ def _read_levels(value: Any) -> Any:
     return levels if isinstance(value, list | tuple) else levels[0]
 
 
+def _read_prevalences(value: Any) -> Any:
+    """Shares of the classes: in their order, or by the number of each."""
+    listed = list(value.values()) if isinstance(value, Mapping) else value
+    if not isinstance(listed, list | tuple) or not 2 <= len(listed) <= _MOST_CLASSES:
+        raise OptionError(
+            f"prevalences must be a list of one share for each class, in their order, or an object of shares by the "
+            f"numbers of the classes; at least 2 and at most {_MOST_CLASSES:,}.",
+            field="prevalences",
+        )
+    if any(isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1 for share in listed):
+        raise OptionError("prevalences must be numbers from 0 to 1.", field="prevalences")
+    total = math.fsum(listed)
+    if abs(total - 1) > _SUM_OF_SHARES:
+        raise OptionError(f"prevalences must add up to 1, and these add up to {total:.6g}.", field="prevalences")
+    shares = [float(share) for share in listed]
+    return dict(zip(map(str, value), shares, strict=True)) if isinstance(value, Mapping) else shares
+
+
 def _score_json(score: Any, info: core_schema.SerializationInfo) -> Any:
     """With all its options, or, where only what was given is asked for, with those that were."""
     if score is None:
@@ -105,6 +163,20 @@ class ScoreType:
         from certiset.core.scores import SCORES  # noqa: PLC0415 (loads PyTorch)
 
         return {"oneOf": [_score_schema(kind) for kind in SCORES.values()]}
+
+
+class PrevalencesType:
+    """Shares of classes: a list in their order, or an object by their numbers."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(_read_prevalences)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        share = {"type": "number", "minimum": 0, "maximum": 1}
+        listed = {"type": "array", "items": share, "minItems": 2, "maxItems": _MOST_CLASSES}
+        return {"anyOf": [listed, {"type": "object", "additionalProperties": share, "maxProperties": _MOST_CLASSES}]}
 
 
 class LevelsType:

@@ -7,22 +7,30 @@ nor a score: what may be said about a score is asked of the scores when a score 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from certiset.core.errors import OptionError
+from certiset.core.fit.optimizer_options import OptimizerOptions
 from certiset.core.fit.option_types import (
+    ALL,
     REAL,
     WHOLE,
+    Alpha,
     Batch,
     ColumnName,
+    ColumnNames,
     Device,
     Flag,
+    GroupList,
     Level,
+    LevelAround,
     LevelsType,
     Positive,
+    PrevalencesType,
     ScoreType,
+    Section,
     Share,
-    Steps,
+    WeightBound,
 )
 from certiset.core.validation import validated
 
@@ -33,11 +41,10 @@ from certiset.core.tasks import Task
 GRID_SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 """alpha_hat / alpha of the default grid, as in the paper"""
 
+DEFAULT_GAMMA = 0.05
+"""of fits, and of statements about sizes on fresh inputs"""
+
 Tune: TypeAlias = Literal["auto", "head", "score", "both"]
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class PriorOptions(Section):
@@ -71,31 +78,20 @@ class PriorOptions(Section):
     )
 
 
-class OptimizerOptions(Section):
-    """How a posterior is fitted within its KL budget."""
-
-    kind: Literal["projected", "augmented_lagrangian"] = Field(
-        "projected", description="certiset's optimizer, or the paper's"
-    )
-    steps: Steps = Field(100, description="steps of the projected loop; inner steps per round of the other one")
-    outer: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(7, description="rounds of the augmented Lagrangian")
-    rate: Positive | None = Field(None, description="learning rate; each optimizer has its own default")
-    draws: Annotated[int, Field(ge=1, le=1000), WHOLE] = Field(1, description="draws of theta per step")
-    batch: Batch = Field(128, description="rows per step")
-    quantile: Literal["smooth", "neural_sort"] = Field("smooth", description="how the threshold is differentiated")
-    temperature: Positive = Field(0.1, description="of the soft set size")
-    measure: Literal["size", "log_radius"] = Field(
-        "size", description="what is minimised: the mean size, or (the paper's, for intervals) the mean log radius"
-    )
-
-
 class FitOptions(Section):
     """All options of a fit."""
 
-    alpha: Level = Field(0.1, description="promised miscoverage: sets may miss this share of future inputs")
+    alpha: Alpha = Field(
+        0.1,
+        description="promised miscoverage: sets may miss this share of future inputs; all: one promise for all of them "
+        "at once, of which each request names one",
+    )
+    alpha_around: LevelAround = Field(
+        0.1, description="where alpha is all: the level that tuning, certified sizes and the monitor are about"
+    )
     confidence_level: Level | None = Field(None, description="1 - alpha, as an alternative to alpha")
     delta: Level = Field(0.05, description="probability with which the promise may fail")
-    gamma: Level = Field(0.05, description="probability with which the promised size may fail")
+    gamma: Level = Field(DEFAULT_GAMMA, description="probability with which the promised size may fail")
     method: Literal["auto", "standard", "learned", "pac_bayes", "progressive"] = Field(
         "auto",
         description="standard: the score as it is; learned: tuned on rows set aside; pac_bayes: members drawn from a "
@@ -151,6 +147,36 @@ class FitOptions(Section):
         None,
         description="the column of times: the latest rows calibrate and earlier ones tune, instead of a random half",
     )
+    groups: ColumnNames | None = Field(
+        None,
+        description="the column, or several that cross, whose every value keeps the promise by itself, all at once; "
+        "class: every class does",
+    )
+    group_list: GroupList | None = Field(
+        None,
+        description="the groups, where they are known beforehand: their values, lists of values where columns cross; "
+        "by default those that occur",
+    )
+    unknown_groups: Literal["whole", "refuse", "other"] = Field(
+        "whole",
+        description="inputs of a group that has no threshold of its own: whole: everything is in their set; refuse: "
+        "they get no set; other: all of them are one more group, which needs a group_list or rows that tune",
+    )
+    weights: ColumnName | None = Field(
+        None,
+        description="the column of weights, if future inputs are of another population: how much more frequent such an "
+        "input is there, up to a factor; rows are kept in proportion, and the promise is for that population",
+    )
+    weight_bound: WeightBound | None = Field(
+        None,
+        description="what no weight can exceed, known without the rows; needed with weights. Estimated weights are "
+        "clipped there",
+    )
+    prevalences: Annotated[Any, PrevalencesType] | None = Field(
+        None,
+        description="shares of the classes among future inputs, if they differ from those of the rows: a list in the "
+        "order of the classes, or an object by their numbers",
+    )
     ties: Literal["together", "hash"] = Field(
         "together",
         description="labels whose scores tie at the threshold: together: all of them are in the set, which covers more "
@@ -186,11 +212,21 @@ class FitOptions(Section):
     @model_validator(mode="after")
     def _compatible(self) -> Self:
         highest = max(self.levels)
-        if highest > self.alpha:
+        if highest > self.level:
             raise OptionError(
-                f"alpha_hat must not exceed alpha = {self.alpha:g}, and {highest:g} does.", field="alpha_hat"
+                f"alpha_hat must not exceed alpha = {self.level:g}, and {highest:g} does.", field="alpha_hat"
             )
         return self
+
+    @property
+    def all_levels(self) -> bool:
+        """Whether the promise is for all alpha at once."""
+        return self.alpha == ALL
+
+    @property
+    def level(self) -> float:
+        """Alpha, or where it is all the one in the middle of attention."""
+        return self.alpha_around if isinstance(self.alpha, str) else self.alpha
 
     @property
     def chosen_score(self) -> "Score":
@@ -212,13 +248,13 @@ class FitOptions(Section):
     def levels(self) -> tuple[float, ...]:
         """The levels alpha_hat as numbers, in ascending order."""
         if isinstance(self.alpha_hat, str):
-            return tuple(round(self.alpha * share, 12) for share in GRID_SHARES)
+            return tuple(round(self.level * share, 12) for share in GRID_SHARES)
         given = self.alpha_hat if isinstance(self.alpha_hat, list | tuple) else [self.alpha_hat]
         return tuple(sorted(set(given)))
 
     def at_alpha(self, alpha: float) -> Self:
         """The same for another alpha, with levels in proportion."""
-        levels = [round(level * alpha / self.alpha, 12) for level in self.levels]
+        levels = [round(level * alpha / self.level, 12) for level in self.levels]
         return self.model_copy(update={"alpha": alpha, "alpha_hat": levels})
 
     def resolved(self, task: "Task", guarantee: str | None = None) -> Self:

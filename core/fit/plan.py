@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from certiset.core.certificate.guarantees import Guarantee, Step, point_guarantee, posterior_guarantee
+from certiset.core.certificate.group_prospects import GroupProspects
+from certiset.core.certificate.guarantees import GUARANTEES, Guarantee, Step, point_guarantee, posterior_guarantee
 from certiset.core.fit.options import FitOptions
+from certiset.core.fit.target_rows import TargetRows
 from certiset.core.scores import Score
 
 DEFAULT_SPLIT = 0.5
@@ -27,6 +29,10 @@ class Plan:
     """the share of delta and gamma of each choice"""
     steps: list[Step] = field(default_factory=list)
     """posterior steps, one for each choice where there are any"""
+    target_rows: TargetRows | None = None
+    """how rows were chosen, where the promise is for another population"""
+    groups: GroupProspects | None = None
+    """what each group may expect, and lacks, if the plan is not changed by what rows reveal"""
 
     @property
     def n(self) -> int:
@@ -36,6 +42,8 @@ class Plan:
     @property
     def point_guarantee(self) -> Guarantee:
         """For the tuned parameters as they are."""
+        if self.options.all_levels:
+            return GUARANTEES["simultaneous"]
         return point_guarantee(self.options.bound)
 
     @property
@@ -67,7 +75,7 @@ def plan_steps(options: FitOptions, n: int) -> list[Step]:
     levels = list(options.levels)
     while levels:
         delta = options.own_delta / len(levels)
-        steps = [guarantee.step(n, options.alpha, delta, level, options.members) for level in levels]
+        steps = [guarantee.step(n, options.level, delta, level, options.members) for level in levels]
         worthwhile = [step for step in steps if step is not None and step.target >= _WORTHWHILE_NATS]
         if len(worthwhile) == len(levels):
             return worthwhile

@@ -9,7 +9,6 @@ from certiset.core.certificate import Union
 from certiset.core.certificate.content import Caveat
 from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
 from certiset.core.certificate.pool_sizes import pool_sizes
-from certiset.core.certificate.sizes import ONE_SIZE
 from certiset.core.fit.certification import dimensions_of, sizes_of_one
 from certiset.core.fit.families import Family
 from certiset.core.fit.fitted import Fitted
@@ -65,7 +64,7 @@ def tune_member(
 def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
     """One member for each block of the plan."""
     plan, options, scorer = work.plan, work.plan.options, family.scorer
-    pool = PoolPlan.of(plan.blocks, options.alpha, plan.delta(0))
+    pool = PoolPlan.of(plan.blocks, options.level, plan.delta(0))
     thetas: list[Tensor] = []
     blocks: list[Tensor] = []
     found: list[Calibrated] = []
@@ -85,8 +84,8 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
     ties = [tie for one in found for tie in one.tie]
     tuning = work.tuning()
     cap = size_cap(scorer, tuning, options.size_cap)
-    measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.alpha, ties)
-    if scorer.score.kind in ONE_SIZE:
+    measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.level, ties)
+    if scorer.score.has_one_size:
         widths = [sizes_of_one(scorer, one)[0] for one in found]
         efficiency = pool.exact_efficiency(
             widths,
@@ -121,7 +120,7 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
         theta=theta,
         n_tune=plan.n_tune,
         blocks=blocks,
-        coverage=pool.coverage(options.alpha, options.own_delta, Union(plan.choices, plan.weights, 0)),
+        coverage=pool.coverage(options.level, options.own_delta, Union(plan.choices, plan.weights, 0)),
         members=members,
         efficiency=efficiency,
         rounding=[one.rounding[0] for one in found],

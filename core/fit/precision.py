@@ -7,8 +7,6 @@ that does nothing but serve pins them for good.
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -20,20 +18,25 @@ _users = 0
 _before: list[tuple[Any, str, Any]] = []
 
 
-@contextmanager
-def full_precision(device: torch.device) -> Iterator[None]:
-    """May be nested, and entered by many threads at once."""
-    global _users  # noqa: PLW0603 (settings of the process need a count of the process)
-    if device.type == "cpu" and _users == 0 and _processor_is_precise():
-        yield
-        return
-    with _lock:
-        _users += 1
-        if _users == 1:
-            _before[:] = _pin()
-    try:
-        yield
-    finally:
+class full_precision:  # noqa: N801 (reads as a verb where it is used)
+    """A block with full precision; may be nested, and entered by many threads at once."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._is_needed = device.type != "cpu" or _users > 0 or not _processor_is_precise()
+
+    def __enter__(self) -> None:
+        global _users  # noqa: PLW0603 (settings of the process need a count of the process)
+        if not self._is_needed:
+            return
+        with _lock:
+            _users += 1
+            if _users == 1:
+                _before[:] = _pin()
+
+    def __exit__(self, *_: object) -> None:
+        global _users  # noqa: PLW0603
+        if not self._is_needed:
+            return
         with _lock:
             _users -= 1
             if _users == 0:
@@ -49,8 +52,10 @@ def pin_full_precision() -> None:
 
 def _processor_is_precise() -> bool:
     """The usual case, which should cost a single set next to nothing."""
-    operations = [getattr(torch.backends.mkldnn, name, None) for name in ("matmul", "conv")]
-    return all(getattr(operation, "fp32_precision", "none") in _FULL for operation in operations)
+    mkldnn: Any = torch.backends.mkldnn
+    if not hasattr(mkldnn, "matmul") or not hasattr(mkldnn, "conv"):
+        return True
+    return mkldnn.matmul.fp32_precision in _FULL and mkldnn.conv.fp32_precision in _FULL
 
 
 def _pin() -> list[tuple[Any, str, Any]]:

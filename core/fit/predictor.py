@@ -1,10 +1,10 @@
 """A fitted predictor: stored members, their certificate, and the sets they give."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,53 +13,55 @@ from torch import Tensor
 
 from certiset.core.certificate import Certificate, SizeStatement
 from certiset.core.certificate.guarantees import guarantee_of
+from certiset.core.certificate.level_table import LevelCost, check_asked, level_table, smallest_alpha_for, threshold_at
 from certiset.core.data.arrays import check_inputs
 from certiset.core.data.frame import in_order
+from certiset.core.data.named_rows import named_rows
+from certiset.core.display import Card, Shown
 from certiset.core.errors import DataError
 from certiset.core.fit.fresh_sizes import certify_size
+from certiset.core.fit.group_rule import GroupRule, labels_in
 from certiset.core.fit.member_choice import MemberChoice, Randomness
+from certiset.core.fit.member_thresholds import MemberThresholds
+from certiset.core.fit.options import DEFAULT_GAMMA
+from certiset.core.fit.own_outputs import own_outputs
+from certiset.core.fit.portable import Conversion, converted
 from certiset.core.fit.precision import full_precision
-from certiset.core.fit.roles import ROLES
-from certiset.core.fit.row_hashes import Digests
+from certiset.core.fit.predictor_card import predictor_card
+from certiset.core.fit.roles import role_columns
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
+from certiset.core.fit.seen_rows import CHUNK, SeenRows, see, see_nothing
 from certiset.core.fit.serialization import Members, save
-from certiset.core.fit.ties import Threshold
 from certiset.core.sets import PredictionSets
 
-GRAIN = 16
-"""rows are filled up to a multiple of this before they are computed"""
-_NUMPY = {torch.float32: np.float32, torch.float64: np.float64}
-CHUNK = 4096
-"""the most rows that are computed at once, a multiple of GRAIN"""
 
-
-class SeenRows(NamedTuple):
-    """What members have to know of at most CHUNK inputs."""
-
-    features: Tensor
-    """what the backbone makes of them, filled up to whole grains with copies of the first"""
-    digests: Digests | None
-    """likewise, where ties are broken by a hash"""
-    asked: int
-    """how many of these rows were asked for"""
-
-
-@dataclass(frozen=True)
-class Predictor:
+@dataclass(frozen=True, repr=False)
+class Predictor(Shown):
     scorer: Scorer
     theta: Tensor
     """(members, d), on the host"""
     tau: Tensor
-    """(members,), on the host"""
+    """(members,), on the host; (members, groups) where groups have their own"""
     certificate: Certificate
     device: torch.device
     tie: Tensor | None = None
-    """(members,), on the host: the other half of the thresholds, where ties are broken"""
+    """likewise: the other half of the thresholds, where ties are broken"""
+    conversion: Conversion | None = field(default=None, repr=False, compare=False)
+    """how to make one that can be saved, where the model lives in memory"""
 
     @property
     def members(self) -> int:
         return len(self.tau)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...] | None:
+        """Names of the classes, where they have some."""
+        facts = self.certificate.model
+        return None if facts is None or facts.labels is None else tuple(facts.labels)
+
+    def card(self) -> Card:
+        return predictor_card(self.scorer.model, self.certificate, self.members, self.groups)
 
     @cached_property
     def row_numbers(self) -> int:
@@ -77,24 +79,96 @@ class Predictor:
         x: Any,
         member: int | ArrayLike | None = None,
         generator: Randomness = None,
+        groups: Any = None,
+        alpha: float | None = None,
     ) -> PredictionSets:
         """The sets for a batch of inputs: an array, or a data frame whose columns are put in order by their names.
 
         ``member`` replays one member, or one for each row; otherwise each row draws its own, from ``generator``
         (NumPy's or torch's) or from the operating system's randomness. A set does not depend on the rest of its batch.
+        Where every group has its own threshold, ``groups`` says the group of each row (a list for each row where
+        columns cross), unless x is a data frame that has the columns.
+        ``alpha`` is needed where the promise is for all of them: one for all inputs.
         """
-        inputs = check_inputs(self.scorer.model, self._in_order(x))
+        asked = self.asked_at(alpha)
+        inputs = self.inputs(x)
+        if self.groups is None and groups is None and member is None and generator is None and len(inputs) == 1:
+            with full_precision(self.device):
+                return asked._part(inputs, self.choice.one()).with_names(self.labels)
         members = self.draw_members(len(inputs), member, generator)
+        cells = self.cells(
+            members, self.group_codes(labels_in(self.groups, x) if groups is None else groups, len(inputs))
+        )
         with full_precision(self.device):
-            return self.sets_of(inputs, members)
+            return asked.sets_of(inputs, cells)
 
-    def certify_size(self, x: Any, gamma: float = 0.05, member: int | None = None) -> SizeStatement:
+    def asked_at(self, alpha: float | None) -> "Predictor":
+        """The predictor that answers where this level, or none, was asked for."""
+        check_asked(self.certificate, alpha)
+        return self if alpha is None or self.certificate.levels is None else self.at_alpha(alpha)
+
+    def at_alpha(self, alpha: float) -> "Predictor":
+        """The same with the thresholds of one of the levels that the promise is for."""
+        tau, tie = threshold_at(self.certificate, alpha)
+        own = torch.tensor([math.ldexp(tau, -self.scorer.exponent)], dtype=self.tau.dtype)
+        return replace(self, tau=own, tie=None if tie is None else torch.tensor([tie], dtype=torch.float64))
+
+    def levels(self) -> list[LevelCost]:
+        """Where the promise is for all alpha: ranks and sizes at some of them."""
+        return level_table(self.certificate)
+
+    def smallest_alpha(self, size: float, share: float = 0.9) -> float | None:
+        """The smallest of these levels at which that share of the sets is no larger than ``size``: as measured."""
+        return smallest_alpha_for(self.certificate, share, size)
+
+    @property
+    def groups(self) -> GroupRule | None:
+        """Which inputs have thresholds of their own; None where all have the same, or every class has its own."""
+        rule = self.scorer.rule.groups
+        return None if rule is None or rule.by_class else rule
+
+    def group_codes(self, groups: Any, rows: int) -> NDArray[np.int64] | None:
+        """(rows,): the place of each one's threshold, from what a caller gave; an error if that is missing."""
+        rule = self.groups
+        if rule is None:
+            if groups is not None:
+                message = "this predictor has the same threshold for all inputs: leave groups out."
+                raise DataError(message, field="groups")
+            return None
+        if groups is None:
+            named = "" if rule.columns is None else f" ({', '.join(rule.columns)})"
+            raise DataError(
+                f"this predictor has a threshold for each group{named}: say the group of every input, as groups.",
+                field="groups",
+            )
+        return rule.read(groups, rows)
+
+    def cells(self, members: NDArray[np.int64], codes: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """(rows,): member and group in one number, as `sets_of` takes it; the member where there are no groups."""
+        return members if codes is None else members + self.members * codes
+
+    def certify_size(
+        self, x: Any, gamma: float = DEFAULT_GAMMA, member: int | None = None, groups: Any = None
+    ) -> SizeStatement:
         """A bound on the mean size of future sets, from fresh inputs that are used for nothing else; without truths.
 
         It holds with probability 1 - gamma over the inputs, which must be drawn as future ones will be: for sets as
-        they are served, a member drawn for each, or for those of one ``member``, chosen without these inputs.
+        they are served, a member drawn for each, or for those of one ``member``, chosen without these inputs. Where
+        groups have thresholds, also for each group, by the ``groups`` of the inputs.
         """
-        return certify_size(self, check_inputs(self.scorer.model, self._in_order(x)), gamma, member)
+        inputs = self.inputs(x)
+        codes = self.group_codes(labels_in(self.groups, x) if groups is None else groups, len(inputs))
+        return certify_size(self, inputs, gamma, member, codes=codes)
+
+    def inputs(self, x: Any) -> NDArray[Any]:
+        """Checked inputs, as the model takes them."""
+        if type(x) is np.ndarray and self.scorer.model.reader is None:
+            return check_inputs(self.scorer.model, x)
+        return check_inputs(self.scorer.model, self._in_order(x))
+
+    def model_outputs(self, x: Any) -> NDArray[np.float64]:
+        """(rows, outputs): what the model says by itself, probabilities or predictions, without a promise."""
+        return own_outputs(self.scorer, self.inputs(x), self.device, self.theta.dtype)
 
     @cached_property
     def choice(self) -> MemberChoice:
@@ -110,8 +184,16 @@ class Predictor:
     def _in_order(self, x: Any) -> Any:
         """A data frame's columns as they were in the fit; the columns of clusters and times may be there as well."""
         data, options = self.certificate.data, self.certificate.options or {}
-        others = [options[role] for role in ROLES if options.get(role) is not None]
-        return in_order(x, data.columns if data is not None else None, others)
+        reader = self.scorer.model.reader
+        if reader is not None:
+            return reader.read(x, role_columns(options))
+        return in_order(x, data.columns if data is not None else None, role_columns(options))
+
+    def named_inputs(self, x: ArrayLike, columns: list[str]) -> ArrayLike:
+        """Rows whose columns have these names, in the order of the fit; other names are refused."""
+        known = self.certificate.data.columns if self.certificate.data is not None else None
+        found: ArrayLike = self._in_order(named_rows(x, columns, known))
+        return found
 
     def draw_members(
         self, rows: int, member: int | ArrayLike | None = None, generator: Randomness = None
@@ -131,18 +213,19 @@ class Predictor:
             raise DataError(f"member must be from 0 to {self.members - 1}.")
         return np.broadcast_to(chosen.astype(np.int64), (rows,))
 
-    @torch.inference_mode()
     def sets_of(self, inputs: NDArray[Any], members: NDArray[np.int64]) -> PredictionSets:
-        """The sets of checked inputs under given members.
+        """The sets of checked inputs under given members, or cells of members and groups.
 
-        Matrix products treat the last few rows of a batch in another way than the others, which shows in the last bit.
-        Rows are therefore filled up to whole grains, so that a row's set is the same whichever rows came with it.
+        A row's set is the same whichever rows came with it: `seen_rows.py`.
         """
         if not len(inputs):
-            shape = self.scorer.model.manifest.input_shape
-            return self._part(np.zeros((1, *shape)), 0).take(np.zeros(0, dtype=np.int64))
+            return (
+                self.sets_from(see_nothing(self.scorer, self.device, self.theta.dtype), 0)
+                .take(np.zeros(0, dtype=np.int64))
+                .with_names(self.labels)
+            )
         if len(inputs) == 1 or (len(inputs) <= CHUNK and (members == members[0]).all()):
-            return self._part(inputs, int(members[0]))
+            return self._part(inputs, int(members[0])).with_names(self.labels)
         order = np.argsort(members, kind="stable")
         ends = np.flatnonzero(np.diff(members[order], append=-1)) + 1
         parts, start = [], 0
@@ -150,7 +233,7 @@ class Predictor:
             member = int(members[order[start]])
             parts += [self._part(inputs[order[at : min(at + CHUNK, end)]], member) for at in range(start, end, CHUNK)]
             start = end
-        return _joined(parts, np.argsort(order, kind="stable"))
+        return _joined(parts, np.argsort(order, kind="stable")).with_names(self.labels)
 
     def _part(self, inputs: NDArray[Any], member: int) -> PredictionSets:
         """At most CHUNK rows of one member."""
@@ -158,52 +241,52 @@ class Predictor:
 
     def seen(self, inputs: NDArray[Any]) -> SeenRows:
         """At most CHUNK rows, as all members see them."""
-        count = len(inputs)
-        missing = -count % GRAIN
-        dtype = self.theta.dtype
-        digests = self.scorer.rule.ties.digests(inputs, dtype)
-        if missing:
-            filled = np.empty((count + missing, *inputs.shape[1:]), dtype=_NUMPY[dtype])
-            with np.errstate(over="ignore"):
-                # What is too large for the dtype becomes infinite, and is refused below.
-                filled[:count] = inputs
-            filled[count:] = filled[0]
-            inputs = filled
-            if digests is not None:
-                digests = np.append(digests, np.full(missing, digests[0]))
-        return SeenRows(self.scorer.model.features(inputs, self.device, dtype), digests, count)
+        return see(self.scorer, inputs, self.device, self.theta.dtype)
 
-    def sets_from(self, rows: SeenRows, member: int) -> PredictionSets:
-        """The sets of these rows under one member."""
+    def sets_from(self, rows: SeenRows, cell: int) -> PredictionSets:
+        """The sets of these rows under one member, all of one group where groups have thresholds."""
         features, digests, count = rows
+        group, member = divmod(cell, self.members)
         # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
         outputs = features if self.scorer.tunes_head else self.scorer.model.given_outputs(features)
-        theta, tau = self._on_device
-        prediction = self.scorer.predict(theta[member : member + 1], Rows(features, outputs, features))
+        theta, thresholds = self._on_device
+        prediction = self.scorer.predict(theta[member], Rows(features, outputs, features))
         # A sum is quicker than a look at each; only one that is not finite, which may be an overflow, asks for more.
         outputs = prediction.outputs
         if not math.isfinite(float(outputs.sum())) and not torch.isfinite(outputs).all():
             raise DataError("the model's output is not finite for some row of x, so no set can be given.")
-        tie = None if self.tie is None else self.tie[member : member + 1]
-        threshold = Threshold(tau[member : member + 1], tie)
+        threshold = thresholds(member, group)
         sets = self.scorer.rule.sets(self.scorer.score, prediction, threshold, digests)
         if self.scorer.exponent:
             sets = sets.times_power_of_two(self.scorer.exponent)
-        return sets.take(slice(count)) if count < len(features) else sets
+        return sets.take(slice(count)) if count < features.shape[0] else sets
 
     @cached_property
-    def _on_device(self) -> tuple[Tensor, Tensor]:
-        """All members, copied to the device once."""
-        return self.theta.to(self.device), self.tau.to(self.device)
+    def _on_device(self) -> tuple[list[Tensor], MemberThresholds]:
+        """The parameters (1, d) of each member, and all thresholds, copied to the device once."""
+        by_group = self.scorer.rule.groups is not None and not self.scorer.rule.by_class
+        thresholds = MemberThresholds.of(self.tau.to(self.device), self.tie, by_group=by_group)
+        return list(torch.split(self.theta.to(self.device), 1)), thresholds
 
     @property
     def stored(self) -> Members:
         """What is kept of the predictor, beside its certificate."""
         return Members(self.scorer, self.theta, self.tau, self.tie)
 
+    def portable(self) -> "Predictor":
+        """The same, if its model can be stored; otherwise one whose model was converted to ONNX and calibrated anew.
+
+        The rows and options are those of the fit. An error says why a model cannot be converted, and what to do.
+        """
+        return converted(self, self.conversion)
+
     def save(self, folder: str | Path) -> None:
-        """Writes one safetensors file and one JSON file; each appears whole or not at all."""
-        save(self.stored, self.certificate, folder)
+        """Writes one safetensors file and one JSON file; each appears whole or not at all.
+
+        A model that lives in memory is converted, and the predictor calibrated with it again: see `portable`.
+        """
+        found = self.portable()
+        save(found.stored, found.certificate, folder)
 
 
 def make_predictor(members: Members, certificate: Certificate, device: str | torch.device = "cpu") -> Predictor:

@@ -68,7 +68,7 @@ def reference_features(model: Model, x: NDArray[Any], served: torch.dtype, dtype
     A graph of strangers has one precision. Its rows are computed alone, where sums are taken in another order than in a
     batch, whatever the graph makes of the difference, and are moved by a few of the places that it has.
     """
-    rounded = torch.from_numpy(np.ascontiguousarray(x)).to(served).numpy()
+    rounded = x if model.is_in_process else torch.from_numpy(np.ascontiguousarray(x)).to(served).numpy()
     if not model.manifest.backbone.is_foreign:
         return model.features(rounded, _CPU, dtype)
     features = torch.cat([model.features(rounded[row : row + 1], _CPU, dtype) for row in range(len(rounded))])

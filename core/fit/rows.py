@@ -10,7 +10,7 @@ from torch import Tensor
 
 from certiset.core.data.arrays import CheckedData
 from certiset.core.errors import DataError
-from certiset.core.fit.row_hashes import Digests
+from certiset.core.fit.tie_hashes import Digests
 from certiset.core.models import Model
 
 _ROWS_AT_ONCE = 65_536

@@ -16,8 +16,10 @@ from safetensors import SafetensorError, safe_open
 
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.json_text import parse
+from certiset.core.certificate.stored_thresholds import stated_group_names, stated_thresholds, stated_ties
 from certiset.core.digests import members_sha256, model_sha256
 from certiset.core.errors import DamagedFileError
+from certiset.core.fit.group_rule import read_group_rule
 
 TENSORS = "predictor.safetensors"
 DESCRIPTION = "predictor.json"
@@ -83,8 +85,6 @@ def file_checks(file: Path, description: Mapping[str, Any], certificate: Certifi
     provenance = certificate.provenance
     with file.open("rb") as stream:
         whole = hashlib.file_digest(stream, "sha256").hexdigest()
-    stated = [member.tau for member in certificate.members]
-    stated_ties = [member.tie for member in certificate.members if member.tie is not None] or None
     exponent = description["scoring"].get("exponent", 0)
     if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
         raise DamagedFileError(f"{file} is damaged: the exponent of its unit is invalid.")
@@ -94,9 +94,14 @@ def file_checks(file: Path, description: Mapping[str, Any], certificate: Certifi
         ("predictor's file", provenance.predictor_sha256, whole),
         ("members' SHA-256", provenance.members_sha256, members_sha256(theta, tau, description["scoring"], tie)),
         ("model's SHA-256", provenance.model_sha256, model_sha256(description["manifest"], weights)),
-        ("thresholds", stated, found),
-        ("ties", stated_ties, None if tie is None else tie.tolist()),
+        ("thresholds", stated_thresholds(certificate), found),
+        ("ties", stated_ties(certificate), None if tie is None else tie.tolist()),
     ]
+    names = stated_group_names(certificate)
+    described = read_group_rule(description["scoring"].get("groups"))
+    if names is not None or described is not None:
+        found = None if described is None else [list(name) for name in described.all_names]
+        compared.append(("groups", names or [], found))
     return [Check(name, issued == here, issued, here) for name, issued, here in compared if issued is not None]
 
 

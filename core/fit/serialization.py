@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from certiset.core.certificate import Certificate
+from certiset.core.certificate.stored_thresholds import stated_group_names, stated_thresholds, stated_ties
 from certiset.core.digests import members_sha256
 from certiset.core.errors import CertisetError, DamagedFileError, UnavailableError
 from certiset.core.fit.saved_predictor import (
@@ -27,6 +29,7 @@ from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.set_rules import read_rule
 from certiset.core.graphs import GraphOpener
 from certiset.core.models import Model
+from certiset.core.posterior.input_units import InputUnits
 from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.scores import make_score
 from certiset.core.whole_file import written_whole
@@ -40,9 +43,9 @@ class Members:
     theta: Tensor
     """(members, d), on the host"""
     tau: Tensor
-    """(members,), on the host"""
+    """(members,), on the host; (members, groups) where groups have their own, infinite for those without"""
     tie: Tensor | None = None
-    """(members,), on the host, in float64: the other half of the thresholds, where ties are broken"""
+    """likewise, in float64: the other half of the thresholds, where ties are broken"""
 
     def to_bytes(self) -> bytes:
         """The model's weights, the members and how to read them, as a safetensors file; equal fits give equal bytes."""
@@ -99,13 +102,14 @@ def read_members(
         ("bytes", whole, provenance.predictor_sha256 or whole),
         ("members", _members_sha256(theta, tau, description["scoring"], tie), provenance.members_sha256),
         ("model", model.sha256, provenance.model_sha256),
-        ("thresholds", [*map(scorer.in_targets_unit, tau.double().tolist())], [m.tau for m in certificate.members]),
-        ("ties", [None] * len(tau) if tie is None else tie.tolist(), [m.tie for m in certificate.members]),
+        ("groups", _group_names(scorer), stated_group_names(certificate)),
+        ("thresholds", _in_targets_unit(tau, scorer.exponent), stated_thresholds(certificate)),
+        ("ties", None if tie is None else tie.tolist(), stated_ties(certificate)),
         ("certificate", certificate.id, certificate.digest_id),
     ):
         if found != issued:
             raise DamagedFileError(f"{source} does not hold the {what} that the certificate was issued for.")
-    if not scorer.rule.ties.accepts(len(tau), tie):
+    if not scorer.rule.ties.accepts(tuple(tau.shape), tie):
         raise DamagedFileError(f"{source} does not hold the thresholds that its way to break ties needs.")
     return Members(scorer, theta, tau, tie)
 
@@ -139,10 +143,13 @@ def read_folder(folder: str | Path) -> tuple[Members, Certificate]:
 
 def scoring_description(scorer: Scorer) -> dict[str, Any]:
     """How theta and tau are to be read: without it the same members would give other sets."""
+    units = None if scorer.scale is None else scorer.scale.units
     return {
         "score": scorer.score.to_json(),
         "tunes_head": scorer.tunes_head,
         "scale_inputs": scorer.scale.inputs if scorer.scale is not None else None,
+        # Absent where inputs are taken as they are, as in every predictor from before there were such units.
+        **({"scale_units": units.to_json()} if units is not None else {}),
         # Absent where it is 0, as in every predictor from before there was a unit.
         **({"exponent": scorer.exponent} if scorer.exponent else {}),
         **scorer.rule.to_json(),
@@ -151,13 +158,26 @@ def scoring_description(scorer: Scorer) -> dict[str, Any]:
 
 def scorer_of(model: Model, described: Any) -> Scorer:
     inputs = described["scale_inputs"]
-    scale = ScaleNetwork(inputs) if inputs is not None else None
+    units = described.get("scale_units")
+    scale = None
+    if inputs is not None:
+        scale = ScaleNetwork(inputs, units=None if units is None else InputUnits.from_json(units, inputs))
     exponent = described.get("exponent", 0)
     if type(exponent) is not int or abs(exponent) > LARGEST_EXPONENT:
         raise DamagedFileError("the exponent of its unit is invalid.")
     score = make_score(described["score"])
     rule = read_rule(described, score)
     return Scorer(model, score, tunes_head=described["tunes_head"], scale=scale, exponent=exponent, rule=rule)
+
+
+def _in_targets_unit(tau: Tensor, exponent: int) -> list[Any]:
+    with np.errstate(over="ignore"):
+        return list(np.ldexp(tau.double().numpy(), exponent).tolist())
+
+
+def _group_names(scorer: Scorer) -> list[list[str]] | None:
+    groups = scorer.rule.groups
+    return None if groups is None else [list(name) for name in groups.all_names]
 
 
 def _members_sha256(theta: Tensor, tau: Tensor, scoring: dict[str, Any], tie: Tensor | None) -> str:

@@ -10,11 +10,14 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from certiset.core.certificate.group_content import Group
 from certiset.core.data.arrays import CheckedData
 from certiset.core.errors import UncoveredError
-from certiset.core.fit.predictor import CHUNK, Predictor
+from certiset.core.fit.predictor import Predictor
+from certiset.core.fit.seen_rows import CHUNK
 
 
 @torch.inference_mode()
@@ -43,9 +46,42 @@ def check_served_rows(
     for member, (found, block, rank) in enumerate(zip(covered.tolist(), blocks, ranks, strict=True)):
         needed = len(block) + 1 - rank
         if found < needed:
-            raise UncoveredError(
-                f"There is no certificate: as they would be served, the sets of member {member} contain {found} of the "
-                f"{len(block)} calibration truths, and {needed} are needed. The model's numbers change from one "
-                "run to the next, or are too coarse for its precision: a fit with dtype = float64 may help."
-            )
+            raise _uncovered(f"member {member}", found, len(block), needed)
     return empty / sum(map(len, blocks))
+
+
+@torch.inference_mode()
+def check_served_groups(
+    predictor: Predictor,
+    data: CheckedData,
+    places: Tensor,
+    codes: NDArray[np.int64],
+    groups: list[Group],
+    between: Callable[[], object],
+) -> float:
+    """The same for one member with a threshold for each group: every group has as many of its truths in its sets.
+
+    ``codes`` are the groups of the rows at ``places``, beyond the last for rows of none.
+    """
+    rows, covered, empty = places.numpy(), np.zeros(len(groups) + 1, dtype=np.int64), 0
+    by_class = predictor.scorer.rule.by_class
+    for start in range(0, len(rows), CHUNK):
+        between()
+        part, own = rows[start : start + CHUNK], codes[start : start + CHUNK]
+        cells = np.zeros(len(part), dtype=np.int64) if by_class else predictor.cells(np.zeros_like(own), own)
+        sets = predictor.sets_of(data.x[part], cells)
+        covered += np.bincount(own[sets.contains(data.y[part])], minlength=len(groups) + 1)
+        empty += int(np.count_nonzero(sets.size == 0))
+    for group, found in zip(groups, covered.tolist(), strict=False):
+        needed = group.n + 1 - group.k if group.k else group.n
+        if found < needed:
+            raise _uncovered(f"group {', '.join(group.name)}", found, group.n, needed)
+    return empty / len(rows)
+
+
+def _uncovered(who: str, found: int, rows: int, needed: int) -> UncoveredError:
+    return UncoveredError(
+        f"There is no certificate: as they would be served, the sets of {who} contain {found} of the "
+        f"{rows} calibration truths, and {needed} are needed. The model's numbers change from one "
+        "run to the next, or are too coarse for its precision: a fit with dtype = float64 may help."
+    )

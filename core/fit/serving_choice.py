@@ -43,13 +43,7 @@ def best_alone(certified: "Certified") -> "Certified":
 
     return replace(
         certified,
-        candidate=replace(
-            candidate,
-            theta=candidate.theta[best : best + 1],
-            ranks=only(candidate.ranks),
-            log_ratios=only(candidate.log_ratios),
-            pool=1,
-        ),
+        candidate=replace(candidate.only(slice(best, best + 1)), pool=1),
         calibrated=replace(calibrated, **{name: only(values) for name, values in vars(calibrated).items()}),
         member_bounds=None if bounds is None else only(bounds),
         upper_bound=None if bounds is None else bounds[best],

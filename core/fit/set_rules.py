@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from certiset.core.errors import DamagedFileError, OptionError
+from certiset.core.fit.group_rule import GroupRule, read_group_rule
 from certiset.core.fit.hashed_ties import HashedTies
 from certiset.core.fit.options import FitOptions
-from certiset.core.fit.row_hashes import Digests, RowHashes, is_key
+from certiset.core.fit.tie_hashes import Digests, RowHashes, is_key
 from certiset.core.fit.ties import TOGETHER, Threshold, Ties
 from certiset.core.scores import ModelOutputs, Score
 from certiset.core.scores.labels import LabelScore
@@ -26,11 +27,18 @@ class SetRule:
     ties: Ties = TOGETHER
     non_empty: bool = False
     """the label with the smallest score is in every set (the first of them, if several are equal)"""
+    groups: GroupRule | None = None
+    """where groups have thresholds of their own: which is for which"""
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether sets are level sets of the score and nothing else."""
-        return self.ties is TOGETHER and not self.non_empty
+        """Whether sets are level sets of the score and nothing else, one threshold for all labels."""
+        return self.ties is TOGETHER and not self.non_empty and not self.by_class
+
+    @property
+    def by_class(self) -> bool:
+        """Whether every label has its own threshold."""
+        return self.groups is not None and self.groups.by_class
 
     def sets(
         self, score: Score, prediction: ModelOutputs, threshold: Threshold, digests: Digests | None
@@ -47,10 +55,17 @@ class SetRule:
         masks = self._masks(score, prediction, threshold, digests)
         return masks.sum(dim=-1).to(prediction.outputs.dtype)
 
+    def size_by_class(
+        self, score: Score, prediction: ModelOutputs, threshold: Threshold, digests: Digests | None
+    ) -> Tensor:
+        """(D, n): of sets in which each label enters by its own threshold, (D, classes)."""
+        return self._masks(score, prediction, threshold, digests).sum(dim=-1).to(prediction.outputs.dtype)
+
     def to_json(self) -> dict[str, Any]:
         """What differs from plain level sets, so that predictors from before there were rules stay as they are."""
         ties = self.ties.to_json()
-        return ({} if ties is None else {"ties": ties}) | ({"non_empty": True} if self.non_empty else {})
+        groups = {} if self.groups is None else {"groups": self.groups.to_json()}
+        return ({} if ties is None else {"ties": ties}) | ({"non_empty": True} if self.non_empty else {}) | groups
 
     def _masks(self, score: Score, prediction: ModelOutputs, threshold: Threshold, digests: Digests | None) -> Tensor:
         assert isinstance(score, LabelScore)
@@ -88,7 +103,7 @@ def make_rule(options: FitOptions, score: Score) -> SetRule:
 def read_rule(described: Mapping[str, Any], score: Score) -> SetRule:
     """What `SetRule.to_json` wrote into the description of a predictor's scoring; an error if it makes no sense."""
     non_empty = described.get("non_empty", False)
-    rule = SetRule(_read_ties(described.get("ties")), non_empty)
+    rule = SetRule(_read_ties(described.get("ties")), non_empty, read_group_rule(described.get("groups")))
     if type(non_empty) is not bool or not (rule.is_plain or isinstance(score, LabelScore)):
         raise DamagedFileError("the rule of its sets is invalid.")
     return rule

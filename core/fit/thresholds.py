@@ -115,19 +115,14 @@ def calibrate(
         largest.append(size.max().view(1))
         at_grid = size
         if cap is not None:
-            if tuning is not None:
-                upper = next_grid_point(scorer, member, tuning, cap, threshold, around)
-            elif fixed:
-                upper = _smallest_above(scorer.rule.ties, tau.new_tensor(fixed), threshold)
-            else:
-                upper = scorer.rule.ties.rounded_up(threshold)
+            upper = grid_point(scorer, member, threshold, tuning=tuning, cap=cap, fixed=fixed or [], around=around)
             beyond = torch.isinf(upper.tau)
             at_grid = size if upper is threshold else scorer.size(prediction, upper, rows)
             counts.append(count_sizes(scorer, torch.where(beyond, cap, at_grid[0]), cap))
             efficiencies.append(torch.tensor([counts[-1].mean], dtype=torch.float64))
             at_grid = torch.where(beyond, upper.tau.to(at_grid.dtype), at_grid)
         if size_rank:
-            measured = at_grid if sizes_at_grid else size
+            measured = at_grid if sizes_at_grid else _in_order(scorer, prediction, threshold, rows, size)
             quantiles.append(measured[0].kthvalue(len(rows) + 1 - size_rank).values.view(1))
     answer = Calibrated(
         [*map(scorer.in_targets_unit, _host(taus))],
@@ -142,6 +137,24 @@ def calibrate(
     if not all(map(math.isfinite, answer.tau + answer.size)):
         raise DataError("scores or set sizes are too large for the precision of the fit: rescale the data.")
     return answer
+
+
+def grid_point(
+    scorer: Scorer,
+    theta: Tensor,
+    threshold: Threshold,
+    *,
+    tuning: Rows | None,
+    cap: float,
+    fixed: list[float],
+    around: float | None,
+) -> Threshold:
+    """The smallest point above the threshold of the grid that sizes are measured at, or of all points."""
+    if tuning is not None:
+        return next_grid_point(scorer, theta, tuning, cap, threshold, around)
+    if fixed:
+        return _smallest_above(scorer.rule.ties, threshold.tau.new_tensor(fixed), threshold)
+    return scorer.rule.ties.rounded_up(threshold)
 
 
 @torch.no_grad()
@@ -164,16 +177,20 @@ def next_grid_point(
     else:
         scores = scorer.score.of_target(prediction, rows.y)[0]
         usual = ties.threshold(scores, rows, len(rows) + 1 - max(1, round((1 - around) * len(rows))))
-        expected = (scorer.size(prediction, usual, rows) / cap).clamp(max=1).mean()
-        coarse = torch.logspace(*_GRID_LEVELS, GRID_POINTS - _DENSE_POINTS, device=tau.device, dtype=tau.dtype)
-        dense = expected * torch.logspace(*_DENSE_LEVELS, _DENSE_POINTS, device=tau.device, dtype=tau.dtype)
-        levels = torch.cat([coarse, dense.clamp(max=1)])
+        levels = size_levels((scorer.size(prediction, usual, rows) / cap).clamp(max=1).mean(), tau)
     low, high = -reach.expand(GRID_POINTS), reach.expand(GRID_POINTS)
     for _ in range(ties.halvings):
         middle = 0.5 * (low + high)
         enough = (scorer.size(prediction, ties.at(middle), rows) / cap).clamp(max=1).mean(dim=1) >= levels
         low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
     return _smallest_above(ties, high, threshold)
+
+
+def size_levels(expected: Tensor, like: Tensor) -> Tensor:
+    """(G,): mean efficiencies of a grid's points, most of them near the one that is expected."""
+    coarse = torch.logspace(*_GRID_LEVELS, GRID_POINTS - _DENSE_POINTS, device=like.device, dtype=like.dtype)
+    dense = expected * torch.logspace(*_DENSE_LEVELS, _DENSE_POINTS, device=like.device, dtype=like.dtype)
+    return torch.cat([coarse, dense.clamp(max=1)])
 
 
 def _smallest_above(ties: Ties, points: Tensor, threshold: Threshold) -> Threshold:
@@ -187,6 +204,13 @@ def _reach(scorer: Scorer, prediction: ModelOutputs, rows: Rows, cap: float, lik
     powers = torch.logspace(*_REACHES, _REACHES[1] - _REACHES[0] + 1, base=2, device=like.device, dtype=like.dtype)
     means = (scorer.size(prediction, scorer.rule.ties.at(powers), rows) / cap).clamp(max=1).mean(dim=1)
     return torch.where(means >= means[-1] - _NEARLY, powers, powers[-1]).min()
+
+
+def _in_order(scorer: Scorer, prediction: ModelOutputs, threshold: Threshold, rows: Rows, size: Tensor) -> Tensor:
+    """Sizes at a threshold of a family that is in order, which a quantile needs; where ties are broken, stored ones
+    are not: what they were raised by depends on the rows."""
+    upper = scorer.rule.ties.rounded_up(threshold)
+    return size if upper is threshold else scorer.size(prediction, upper, rows)
 
 
 def count_sizes(scorer: Scorer, sizes: Tensor, cap: float) -> SizeCounts:

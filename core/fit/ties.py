@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from certiset.core.fit.row_hashes import Digests
 from certiset.core.fit.rows import Rows
+from certiset.core.fit.tie_hashes import Digests
 
 _HALVINGS = 24
 
@@ -17,9 +17,9 @@ class Threshold(NamedTuple):
     """Of one or several draws."""
 
     tau: Tensor
-    """(D,): no score above it is in a set"""
+    """(D,), or (D, classes) where each class has its own: no score above it is in a set"""
     tie: Tensor | None = None
-    """(D,), on the host: where ties are broken, the largest hash that is in a set among scores that tie"""
+    """likewise, on the host: where ties are broken, the largest hash that is in a set among scores that tie"""
 
 
 class Ties(ABC):
@@ -38,8 +38,8 @@ class Ties(ABC):
         """All that it knows; None for what predictors did before there was a choice."""
 
     @abstractmethod
-    def accepts(self, members: int, tie: Tensor | None) -> bool:
-        """Whether this may be a half of the thresholds of so many stored members."""
+    def accepts(self, shape: tuple[int, ...], tie: Tensor | None) -> bool:
+        """Whether this may be a half of stored thresholds of that shape."""
 
     @abstractmethod
     def digests(self, x: NDArray[Any], dtype: torch.dtype) -> Digests | None:
@@ -48,6 +48,12 @@ class Ties(ABC):
     @abstractmethod
     def threshold(self, scores: Tensor, rows: Rows, rank: int) -> Threshold:
         """The threshold with as many of the rows' truths above it as ``rank`` - 1; their scores are (n,)."""
+
+    def thresholds(self, scores: Tensor, rows: Rows, ranks: list[int]) -> Threshold:
+        """The thresholds of many ranks."""
+        found = [self.threshold(scores, rows, rank) for rank in ranks]
+        ties = [one.tie for one in found if one.tie is not None]
+        return Threshold(torch.cat([one.tau for one in found]), torch.cat(ties) if ties else None)
 
     @abstractmethod
     def within(self, scores: Tensor, rows: Rows, threshold: Threshold) -> Tensor:
@@ -81,7 +87,7 @@ class TiesTogether(Ties):
     def to_json(self) -> None:
         return None
 
-    def accepts(self, members: int, tie: Tensor | None) -> bool:
+    def accepts(self, shape: tuple[int, ...], tie: Tensor | None) -> bool:
         return tie is None
 
     def digests(self, x: NDArray[Any], dtype: torch.dtype) -> None:
@@ -90,11 +96,15 @@ class TiesTogether(Ties):
     def threshold(self, scores: Tensor, rows: Rows, rank: int) -> Threshold:
         return Threshold(scores.kthvalue(len(rows) + 1 - rank).values.view(1))
 
+    def thresholds(self, scores: Tensor, rows: Rows, ranks: list[int]) -> Threshold:
+        places = len(rows) - torch.tensor(ranks, device=scores.device)
+        return Threshold(scores.sort().values[places])
+
     def within(self, scores: Tensor, rows: Rows, threshold: Threshold) -> Tensor:
         return scores <= threshold.tau
 
     def masks(self, scores: Tensor, threshold: Threshold, digests: Digests | None) -> Tensor:
-        return scores <= threshold.tau.view(-1, 1, 1)
+        return scores <= over_labels(threshold.tau)
 
     def at(self, values: Tensor) -> Threshold:
         return Threshold(values)
@@ -104,6 +114,11 @@ class TiesTogether(Ties):
 
     def covers(self, larger: Threshold, smaller: Threshold) -> Tensor:
         return larger.tau >= smaller.tau
+
+
+def over_labels(tau: Tensor) -> Tensor:
+    """(D,) or (D, classes) as it compares with scores (D, n, classes)."""
+    return tau.view(len(tau), 1, -1)
 
 
 TOGETHER = TiesTogether()

@@ -107,7 +107,7 @@ def tune_pulled(
 
     def loss(theta: Tensor) -> Tensor:
         batch = sampler.next()
-        values = scorer.score.proper_loss(scorer.predict(theta, batch), batch.y, options.alpha)
+        values = scorer.score.proper_loss(scorer.predict(theta, batch), batch.y, options.level)
         return values + strength * (theta - given).square().sum(dim=1)
 
     begin = given.repeat(len(pulls), 1) if start is None else start

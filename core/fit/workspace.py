@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from certiset.core.fit.set_rules import make_rule
 from certiset.core.fit.splitting import Split, count_units, split
 from certiset.core.fit.target_unit import target_exponent
 from certiset.core.models import Model
+from certiset.core.posterior.input_units import InputUnits
+from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.posterior.optimizer import Report, ShouldStop
 
 Progress = Callable[[dict[str, Any]], None]
@@ -95,7 +98,14 @@ class Workspace:
     def tuned_scorer(self) -> Scorer:
         """With the parameters that the options name."""
         plan, features = self.plan, self.rows.features.shape[1]
-        return make_scorer(self.model, plan.options, plan.score, tuned=True, features=features, exponent=self.exponent)
+        made = make_scorer(self.model, plan.options, plan.score, tuned=True, features=features, exponent=self.exponent)
+        return made if made.scale is None else replace(made, scale=self.scale_network())
+
+    def scale_network(self) -> ScaleNetwork:
+        """Of a score with a learned scale; the rows that tune say in which units it takes its inputs."""
+        rows = self.tuning()
+        units = None if rows is None else InputUnits.of(rows.features)
+        return ScaleNetwork(self.rows.features.shape[1], units=units)
 
     def nothing_tuned(self) -> Tensor:
         """(0,): the parameters of a scorer that has none."""

@@ -2,10 +2,11 @@
 
 from certiset.core.graphs.confined_graph import ConfinedGraph, GraphBlockedError, GraphDiedError
 from certiset.core.graphs.graph_host import GraphHost, GraphLimits, OwnedGraphs
-from certiset.core.graphs.row_proof.verdict import PROVED, RowProof, RowsWord
+from certiset.core.graphs.row_proof.verdict import ASSUMED, PROVED, RowProof, RowsWord
 from certiset.core.graphs.session import Graph, GraphOpener, GraphSession
 
 __all__ = [
+    "ASSUMED",
     "PROVED",
     "ConfinedGraph",
     "Graph",

@@ -21,6 +21,12 @@ _NOT_AS_WRITTEN = ["ReshapeFusion"]
 """puts -1 for the number of rows into a shape, so that a shape that does not fit takes several rows together"""
 _NOT_A_ROW_EACH = "The last output of the ONNX model must be floats, one row for each input."
 _ONE_AT_A_TIME = RowProof(False, "the graph takes one row at a time")
+_DTYPES: dict[str, type[np.number[Any]]] = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+}
 _FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@-]+)*/(?=[\w.+@-]+)")
 
 
@@ -71,13 +77,17 @@ class GraphSession:
             )
         except Exception as error:  # onnxruntime raises several kinds, none of them documented
             raise ModelError(f"The ONNX model cannot be loaded: {_reason(error)}") from None
-        inputs = self._session.get_inputs()
-        if len(inputs) != 1:
-            raise ModelError(f"The ONNX model must have one input, not {len(inputs)}.")
-        self._input = inputs[0].name
-        self._dtype = np.float64 if "double" in inputs[0].type else np.float32
+        self._inputs = self._session.get_inputs()
+        inputs = self._inputs
+        if not inputs:
+            raise ModelError("The ONNX model has no input.")
+        self._dtypes = [_dtype(entry) for entry in inputs]
         self._output = self._session.get_outputs()[-1].name
-        fixed = next((side for side in inputs[0].shape[:1] if isinstance(side, int)), None)
+        fixed = next((side for entry in inputs for side in entry.shape[:1] if isinstance(side, int)), None)
+        if len(inputs) > 1 and any(entry.shape[1:] not in ([], [1]) for entry in inputs):
+            raise ModelError(
+                "The ONNX model has several inputs, and each must take one column: one number for each row."
+            )
         if fixed not in (None, 1):
             raise ModelError(
                 f"The ONNX model takes exactly {fixed} rows at a time: export it with a dynamic number of rows."
@@ -87,7 +97,7 @@ class GraphSession:
         self.row_proof = NOTHING_YET
 
     def __call__(self, x: NDArray[Any]) -> NDArray[Any]:
-        rows = x.astype(self._dtype, copy=False)
+        rows = x.astype(self._dtypes[0], copy=False) if len(self._inputs) == 1 else x
         self.row_proof = self._judged(x.shape[1:])
         if not self.row_proof.proved:
             return self._one_by_one(rows)
@@ -133,15 +143,42 @@ class GraphSession:
             raise ModelError(_NOT_A_ROW_EACH)
         return found.reshape(found.shape[1:])
 
+    @property
+    def input_names(self) -> list[str] | None:
+        """Of the columns, where there is an input for each."""
+        return [entry.name for entry in self._inputs] if len(self._inputs) > 1 else None
+
+    def _fed(self, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """The graph's input, or one column for each of its inputs."""
+        if len(self._inputs) == 1:
+            return {self._inputs[0].name: rows}
+        if rows.shape[1:] != (len(self._inputs),):
+            raise ModelError(f"The ONNX model takes {len(self._inputs)} columns, and x has rows of {rows.shape[1:]}.")
+        return {
+            entry.name: rows[:, place].reshape(len(rows), *[1] * (len(entry.shape) - 1)).astype(dtype)
+            for place, (entry, dtype) in enumerate(zip(self._inputs, self._dtypes, strict=True))
+        }
+
     def _run(self, rows: NDArray[Any]) -> NDArray[Any]:
         try:
-            (found,) = self._session.run([self._output], {self._input: rows})
+            (found,) = self._session.run([self._output], self._fed(rows))
         except Exception as error:
             raise ModelError(f"The ONNX model failed on its input: {_reason(error)}") from None
         last: NDArray[Any] = np.asarray(found)
         if last.dtype.kind != "f":
             raise ModelError(_NOT_A_ROW_EACH)
         return last
+
+
+def _dtype(entry: Any) -> type[np.number[Any]]:
+    """Of an input; text and truth values are refused."""
+    found = _DTYPES.get(entry.type)
+    if found is None:
+        raise ModelError(
+            f"The ONNX model's input {entry.name[:60]!r} takes {entry.type.removeprefix('tensor')}, and certiset feeds "
+            "numbers alone: turn text into numbers before the model."
+        )
+    return found
 
 
 def _reason(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -15,11 +16,13 @@ from certiset.core.resources import FINISHED
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
-from certiset.core.store.store import Store
+from certiset.core.store.store import Store, Transaction
 
 if TYPE_CHECKING:
     from certiset.core.graphs import GraphOpener, RowProof
 
+RecordId = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra={"pattern": ID_PATTERN})]
+"""of another form it is not found, and if it is a name, the error says whose"""
 _ONE_MORE = Amounts(queued_jobs=1, predictors=1)
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 
@@ -27,9 +30,12 @@ NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 class CalibrationRequest(FitOptions):
     """The options of a fit, and what is to be calibrated on what."""
 
-    dataset_id: Annotated[str, Field(pattern=ID_PATTERN, description="the calibration data")]
-    model_id: Annotated[str, Field(pattern=ID_PATTERN, description="the model to calibrate")]
+    dataset_id: Annotated[RecordId, Field(description="the calibration data")]
+    model_id: Annotated[RecordId, Field(description="the model to calibrate")]
     name: Annotated[str, Field(max_length=200, pattern=NAME_PATTERN, description="of the calibration")] = ""
+    target_dataset_id: Annotated[str, Field(pattern=ID_PATTERN)] | None = Field(
+        None, description="inputs without truths of another population, for which weights are estimated"
+    )
 
     @property
     def sha256(self) -> str:
@@ -60,7 +66,8 @@ def request_calibration(
         work.tenants.check(tenant, _ONE_MORE)
         dataset = work.datasets.get(tenant, request.dataset_id)
         model = work.models.get(tenant, request.model_id)
-    options, row_proof = _checked(store, request, dataset, model, graphs)
+        target = _target(work, tenant, request)
+    options, row_proof = _checked(store, request, dataset, model, target, graphs)
     try:
         with store.writing() as work:
             work.tenants.admit(tenant, _ONE_MORE)
@@ -75,6 +82,7 @@ def request_calibration(
                 name=request.name,
                 idempotency_key=idempotency_key,
                 request_sha256=request.sha256,
+                target=_target(work, tenant, request),
             )
             work.audit.add("calibration.create", tenant, "calibration", record.id)
     except DuplicateError:
@@ -124,8 +132,24 @@ def retry_calibration(store: Store, calibration_id: str, announcer: Announcer) -
     return record
 
 
+def _target(work: Transaction, tenant: str, request: CalibrationRequest) -> Dataset | None:
+    """The dataset of target inputs, if one is named."""
+    if request.target_dataset_id is None:
+        return None
+    if request.target_dataset_id == request.dataset_id:
+        raise DataError(
+            "The target inputs are the calibration data: weights are for another population.", field="target_dataset_id"
+        )
+    return work.datasets.get(tenant, request.target_dataset_id)
+
+
 def _checked(
-    store: Store, request: CalibrationRequest, dataset: Dataset, model: ModelRecord, graphs: "GraphOpener | None"
+    store: Store,
+    request: CalibrationRequest,
+    dataset: Dataset,
+    model: ModelRecord,
+    target: Dataset | None,
+    graphs: "GraphOpener | None",
 ) -> tuple[dict[str, Any], "RowProof"]:
     """All options, with the defaults for this model: those of a later version must not change a queued fit.
 
@@ -139,10 +163,17 @@ def _checked(
 
     try:
         # Looked at in files of this machine: data of gigabytes must not take the memory of the API.
-        with store.local_file(dataset.artifact) as file, store.local_file(model.artifact) as weights:
+        with (
+            store.local_file(dataset.artifact) as file,
+            store.local_file(model.artifact) as weights,
+            ExitStack() as open_files,
+        ):
             built = Model.from_manifest(model.manifest, load_file(weights), graphs=graphs or GraphHost())
-            data = map_dataset(file)
-            _, plan = check(built, data.frame, data.truths, **request.to_json())
+            data, others = map_dataset(file), None
+            if target is not None:
+                others = map_dataset(open_files.enter_context(store.local_file(target.artifact))).frame
+            # Weights are estimated by the worker: that takes the time of a fit.
+            _, plan = check(built, data.frame, data.truths, target=others, estimate=False, **request.to_json())
     except (DataError, TooFewPointsError) as error:
         error.field = _field(error, "dataset_id")
         raise
@@ -154,5 +185,7 @@ def _checked(
 
 def _field(error: CertisetError, otherwise: str) -> str:
     """The field of the request that an error is about, which the fit may know by another name."""
+    if error.field == "target":
+        return "target_dataset_id"
     named = error.field is not None and error.field.partition(".")[0] in CalibrationRequest.model_fields
     return str(error.field) if named else otherwise

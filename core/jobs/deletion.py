@@ -29,6 +29,9 @@ def delete_dataset(store: Store, tenant: str, dataset_id: str) -> None:
 def delete_model(store: Store, tenant: str, model_id: str) -> None:
     """Removes the model; predictors made with it have its weights, and go on working."""
     with _deleting(store, tenant, "model", model_id) as (work, files):
+        name = work.deployments.recalibrating_with(tenant, model_id)
+        if name is not None:
+            raise ConflictError(f"The deployment {name} recalibrates with this model: end that, or delete it, first.")
         files.append(_delete_upload(work, work.models, tenant, model_id))
 
 
@@ -36,6 +39,11 @@ def delete_predictor(store: Store, tenant: str, predictor_id: str) -> None:
     """Ends its serving and removes its members; the certificate stays, marked as withdrawn."""
     with _deleting(store, tenant, "predictor", predictor_id) as (work, files):
         record = work.predictors.get(tenant, predictor_id)
+        names = work.deployments.standing_for(tenant, predictor_id)
+        if names:
+            raise ConflictError(
+                f"The deployment {names[0]} stands for this predictor: switch it to another one, or delete it, first."
+            )
         work.predictors.withdraw(record)
         files.append(record.artifact)
 
@@ -47,6 +55,16 @@ def delete_calibration(store: Store, tenant: str, calibration_id: str) -> None:
         if record.status not in FINISHED:
             raise ConflictError(f"Calibration {calibration_id} is {record.status}: cancel it first.")
         work.calibrations.delete(record)
+
+
+def delete_batch(store: Store, tenant: str, batch_id: str) -> None:
+    """Removes a batch that has ended, and its answer."""
+    with _deleting(store, tenant, "batch", batch_id) as (work, files):
+        record = work.batches.get(tenant, batch_id)
+        if record.status not in FINISHED:
+            raise ConflictError(f"Batch {batch_id} is {record.status}: cancel it first.")
+        files += [file for file in (record.artifact, record.members_artifact) if file is not None]
+        work.batches.delete(record)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
 _SMALL_BYTES = 2**16
-_UPLOAD_FIELDS = {"manifest": "manifest", "weights": "weights", "onnx": "backbone"}
+_UPLOAD_FIELDS = {"manifest": "manifest", "weights": "weights", "onnx": "onnx"}
 """by what `Model.from_manifest` calls them"""
 
 
@@ -98,6 +98,6 @@ def _insert(work: Transaction, record: ModelRecord) -> ModelRecord:
 def _upload_field(field: str | None, weights: object, onnx: object) -> str:
     """An error that names no field is about what the backbone came in."""
     if field is None:
-        given = {"backbone": onnx, "weights": weights}
+        given = {"onnx": onnx, "weights": weights}
         return next((name for name, value in given.items() if value is not None), "manifest")
     return _UPLOAD_FIELDS.get(field, f"manifest.{field}")

@@ -5,8 +5,9 @@ import math
 from certiset.core.bounds import Supermartingale, miscoverage_interval
 from certiset.core.jobs.views import certificate_status, instant
 from certiset.core.jobs.watching import Watched, watched
-from certiset.core.monitor_resources import Monitor, PathPoint, SizeMonitor
+from certiset.core.monitor_resources import GroupMonitor, Monitor, PathPoint, SizeMonitor
 from certiset.core.store import records
+from certiset.core.store.group_monitors import groups_seen
 from certiset.core.store.monitors import Levels, sizes_seen
 from certiset.core.store.store import Store
 
@@ -49,6 +50,8 @@ def monitor_of(store: Store, tenant: str, predictor_id: str, eta: float) -> Moni
         reported=record.reported,
         share=share,
         caveats=() if share is None or share >= _ENOUGH else (_few(share),),
+        groups=_groups(record, promised, levels),
+        eta_group=levels.eta_group,
     )
 
 
@@ -57,8 +60,39 @@ def _contradicted_by(record: records.Monitor, levels: Levels) -> tuple[str, ...]
         return ()
     by_size = levels.eta_size is not None and sizes_seen(record).contradicted(levels.eta_size)
     # A verdict from before sizes were watched, with the whole of eta, was by coverage.
-    by_coverage = record.log_peak >= -math.log(levels.eta_coverage) or not by_size
-    return tuple(name for name, found in (("coverage", by_coverage), ("size", by_size)) if found)
+    seen = groups_seen(record, levels.alpha).values()
+    by_group = levels.eta_group is not None and any(one.contradicted(levels.eta_group) for one in seen)
+    by_coverage = record.log_peak >= -math.log(levels.eta_coverage) or not (by_size or by_group)
+    found = (("coverage", by_coverage), ("size", by_size), ("groups", by_group))
+    return tuple(name for name, alarm in found if alarm)
+
+
+def _groups(record: records.Monitor, promised: Watched, levels: Levels) -> tuple[GroupMonitor, ...] | None:
+    if levels.eta_group is None:
+        return None
+    seen = groups_seen(record, levels.alpha)
+    names = promised.labels if promised.by_class else None
+    return tuple(
+        _group(promised.groups[p], seen.get(p), promised.alpha, levels.eta_group, None if names is None else names[p])
+        for p in sorted(promised.finite)
+    )
+
+
+def _group(
+    name: tuple[str, ...], seen: Supermartingale | None, alpha: float, eta: float, label: str | None
+) -> GroupMonitor:
+    found = Supermartingale(alpha) if seen is None else seen
+    return GroupMonitor(
+        name=name,
+        outcomes=found.outcomes,
+        misses=found.misses,
+        miscoverage=found.misses / found.outcomes if found.outcomes else None,
+        interval=miscoverage_interval(found.outcomes, found.misses, eta),
+        log_capital=found.log_capital,
+        log_peak=found.log_peak,
+        contradicted=found.contradicted(eta),
+        label=label,
+    )
 
 
 def _size(record: records.Monitor, promised: Watched, levels: Levels) -> SizeMonitor | None:

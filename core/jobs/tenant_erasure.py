@@ -28,10 +28,10 @@ class Erased:
 
 
 def erase_tenant(store: Store, tenant: str, *, wait: float = 60.0, key_seconds: float = KEY_SECONDS) -> Erased:
-    """Waits up to so many seconds until running calibrations have stopped."""
+    """Waits up to so many seconds until running jobs have stopped."""
     _begin(store, tenant)
     keys_gone = time.monotonic()
-    _wait_for_fits(store, tenant, wait)
+    _wait_for_jobs(store, tenant, wait)
     with store.reading() as work:
         artifacts = work.tenant_records.artifacts(tenant)
     records = _remove_records(store, tenant)
@@ -52,10 +52,10 @@ def _begin(store: Store, tenant: str) -> None:
         work.tenants.begin_erasing(tenant)
         work.keys.remove_all(tenant)
         for id in work.tenant_records.unfinished(tenant):
-            work.calibrations.cancel(id)
+            work.cancel(id)
 
 
-def _wait_for_fits(store: Store, tenant: str, seconds: float) -> None:
+def _wait_for_jobs(store: Store, tenant: str, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while True:
         with store.reading() as work:
@@ -64,7 +64,7 @@ def _wait_for_fits(store: Store, tenant: str, seconds: float) -> None:
             return
         if time.monotonic() > deadline:
             raise ConflictError(
-                f"{len(left)} calibrations of {tenant} were asked to stop and still run: try again in a moment."
+                f"{len(left)} jobs of {tenant} were asked to stop and still run: try again in a moment."
             )
         time.sleep(_POLL_SECONDS)
 

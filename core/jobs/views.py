@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from typing import Any, overload
 
 from certiset.core import resources
+from certiset.core.overview_resources import OverviewRow
+from certiset.core.store.overview import Listed
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import AuditRecord, Calibration, Dataset, ModelRecord, PredictorRecord
 
@@ -51,6 +53,7 @@ def calibration_resource(record: Calibration) -> resources.Calibration:
             "error": record.error,
             "dataset_id": record.dataset_id,
             "model_id": record.model_id,
+            "target_dataset_id": record.target_dataset_id,
             "options": record.options,
             "attempts": record.attempts,
             "cancel_requested": record.cancel_requested,
@@ -76,7 +79,70 @@ def predictor_resource(record: PredictorRecord, *, contradicted: bool) -> resour
         certificate_status=certificate_status(contradicted=contradicted),
         calibration_id=record.calibration_id,
         created_at=instant(record.created_at),
+        imported=record.imported,
     )
+
+
+def overview_row(row: Listed) -> OverviewRow:
+    summary, monitor, calibration = row.summary, row.monitor, row.calibration
+    if summary is not None:
+        return OverviewRow(
+            calibration_id=summary.calibration_id,
+            predictor_id=summary.predictor_id,
+            certificate_id=summary.certificate_id,
+            name=summary.name,
+            status=certificate_status(contradicted=monitor is not None and monitor.contradicted_at is not None),
+            fraction=None,
+            error=None,
+            task=summary.task,
+            dataset_id=summary.dataset_id,
+            dataset_name=summary.dataset_name,
+            model_id=summary.model_id,
+            model_name=summary.model_name,
+            method=summary.method,
+            guarantee=summary.guarantee,
+            alpha=summary.alpha,
+            delta=summary.delta,
+            n=summary.n,
+            size=summary.size,
+            certified_size=summary.certified_size,
+            measure=summary.measure,
+            outcomes=monitor.outcomes if monitor else 0,
+            misses=monitor.misses if monitor else 0,
+            created_at=instant(summary.created_at),
+        )
+    assert calibration is not None
+    options = calibration.options
+    return OverviewRow(
+        calibration_id=calibration.id,
+        predictor_id=None,
+        certificate_id=None,
+        name=calibration.name,
+        status=calibration.status,
+        fraction=(calibration.progress or {}).get("fraction"),
+        error=calibration.error,
+        task=calibration.manifest["task"],
+        dataset_id=calibration.dataset_id,
+        dataset_name=row.dataset_name or "",
+        model_id=calibration.model_id,
+        model_name=row.model_name or "",
+        method=options.get("method"),
+        guarantee=None,
+        alpha=_share(options.get("alpha")),
+        delta=_share(options.get("delta")),
+        n=None,
+        size=None,
+        certified_size=None,
+        measure=None,
+        outcomes=0,
+        misses=0,
+        created_at=instant(calibration.created_at),
+    )
+
+
+def _share(value: Any) -> float | None:
+    """An option may also be a word, such as alpha: all."""
+    return float(value) if isinstance(value, int | float) else None
 
 
 def audit_entry(record: AuditRecord) -> resources.AuditEntry:

@@ -31,6 +31,12 @@ class DiagonalGaussian:
         standardised = (theta.double() - mean) * torch.exp(-log_scale)
         return -(0.5 * standardised.square() + log_scale + 0.5 * math.log(2 * math.pi)).sum(dim=-1)
 
+    def distance(self, theta: Tensor) -> Tensor:
+        """(..., draws): how far theta lies from the mean, in standard deviations, as the root mean square over the
+        parameters; near 1 for the distribution's own draws."""
+        mean, log_scale = self.mean.double().unsqueeze(-2), self.log_scale.double().unsqueeze(-2)
+        return ((theta.double() - mean) * torch.exp(-log_scale)).square().mean(dim=-1).sqrt()
+
     def __getitem__(self, index: int) -> "DiagonalGaussian":
         return DiagonalGaussian(self.mean[index], self.log_scale[index])
 

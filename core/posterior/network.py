@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from certiset.core.errors import ModelError
+from certiset.core.posterior.input_units import InputUnits
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid": torch.sigmoid,
@@ -122,6 +123,8 @@ class ScaleNetwork:
 
     inputs: int
     widths: tuple[int, ...] = (128, 128)
+    units: InputUnits | None = None
+    """in which it takes its inputs; None: as they are"""
 
     @property
     def network(self) -> Mlp:
@@ -139,6 +142,7 @@ class ScaleNetwork:
 
     def forward(self, theta: Tensor, x: Tensor) -> Tensor:
         """(D, n)."""
+        x = x if self.units is None else self.units.applied(x)
         raw = self.network.forward(theta[:, 1:], x).squeeze(-1)
         gate = torch.sigmoid(theta[:, :1])
         # (1 - gate) + gate * softplus is a sum of positive terms; the floor is for float32, where both may vanish.

@@ -44,6 +44,8 @@ class Score(BaseModel, ABC):
     """whether it divides by a learned scale u(x; theta)"""
     is_equivariant: ClassVar[bool] = False
     """whether outputs and targets times a power of two give scores times it: then any unit will do"""
+    has_one_size: ClassVar[bool] = False
+    """whether all sets of a threshold are equally large, so that their size needs no bound"""
     cap_is_fixed: ClassVar[bool] = False
     """whether the size has a natural maximum, which no option replaces"""
 

@@ -40,7 +40,7 @@ class LabelScore(Score):
 
     def level_set(self, prediction: ModelOutputs, tau: Tensor) -> list[PredictionSets]:
         masks = self.of_labels(prediction) <= broadcast(tau).unsqueeze(-1)
-        return [LabelSets(mask.cpu().numpy()) for mask in masks]
+        return [LabelSets(mask) for mask in masks.cpu().numpy()]
 
     def size(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:
         scores = self.of_labels(prediction)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from certiset.core.sets.base import END, ENDS, Flags, PredictionSets, Reals, ends, number, numbers, set_schema, shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Balls(PredictionSets):
     """A batch of closed balls. Empty where the radius is negative; all of space where it is infinite."""
 

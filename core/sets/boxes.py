@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from certiset.core.sets.base import END, ENDS, Flags, PredictionSets, Reals, ends, number, numbers, set_schema, shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Boxes(PredictionSets):
     """A batch of closed boxes. Empty where lower > upper in any dimension; unbounded where an end is infinite."""
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from certiset.core.sets.base import END, Flags, PredictionSets, Reals, ends, number, set_schema, shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Intervals(PredictionSets):
     """A batch of closed intervals. Empty where lower > upper; unbounded where an end is infinite."""
 

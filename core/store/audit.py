@@ -1,6 +1,5 @@
 """The audit log: who changed what, and what was refused. Rows are added and read; the database refuses all else."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +13,8 @@ from certiset.core.store.text import printable
 
 ERASURE = "tenant.erase"
 """the action whose row lets the database delete a tenant's older rows"""
-PROCESS_DIED = "calibration.process_died"
-_PIECE = 500
+PROCESS_DIED = "process_died"
+"""of a job, behind its kind and a point"""
 
 
 @dataclass(frozen=True)
@@ -125,16 +124,6 @@ class AuditLog:
     def list(self, wanted: AuditFilter, *, limit: int = 50, cursor: str | None = None) -> Page[AuditRecord]:
         """Newest first."""
         return page_of(self._session, wanted.apply(select(AuditRecord)), AuditRecord.id, limit, cursor)
-
-    def of_tenant(self, tenant: str) -> Iterator[AuditRecord]:
-        """All rows of a tenant, newest first, for an export."""
-        cursor: str | None = None
-        while True:
-            page = self.list(AuditFilter(tenant=tenant), limit=_PIECE, cursor=cursor)
-            yield from page.items
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     def erase(self, tenant: str) -> int:
         """Deletes a tenant's rows, and returns how many; one row that says who erased them stays.

@@ -2,20 +2,18 @@
 
 from typing import Any, ClassVar
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, select
 
-from certiset.core.errors import ConflictError
 from certiset.core.resources import FINISHED
-from certiset.core.store.clock import now
 from certiset.core.store.identifiers import new_id
-from certiset.core.store.owned_records import OwnedRecords
+from certiset.core.store.job_records import JobRecords
 from certiset.core.store.records import Calibration, Dataset, ModelRecord, ReportRecord
 from certiset.core.store.text import printable
 
 
-class Calibrations(OwnedRecords[Calibration]):
+class Calibrations(JobRecords[Calibration]):
     record: ClassVar[type[Calibration]] = Calibration
-    noun: ClassVar[str] = "calibration"
+    noun: ClassVar[str] = Calibration.noun
 
     def create(
         self,
@@ -26,6 +24,7 @@ class Calibrations(OwnedRecords[Calibration]):
         name: str = "",
         idempotency_key: str | None = None,
         request_sha256: str = "",
+        target: Dataset | None = None,
     ) -> Calibration:
         """A queued calibration; whoever commits the transaction announces it."""
         return self.add(
@@ -41,53 +40,10 @@ class Calibrations(OwnedRecords[Calibration]):
                 options=options,
                 idempotency_key=idempotency_key,
                 request_sha256=request_sha256,
+                target_dataset_id=None if target is None else target.id,
+                target_artifact=None if target is None else target.artifact,
             )
         )
-
-    def by_idempotency_key(self, tenant: str, key: str) -> Calibration | None:
-        return self._one(tenant=tenant, idempotency_key=key)
-
-    def cancel(self, id: str) -> Calibration:
-        """Ends a queued one at once and asks a running one to stop; a finished one is not changed."""
-        self._session.execute(
-            update(Calibration)
-            .where(Calibration.id == id, Calibration.status == "queued")
-            .values(status="cancelled", cancel_requested=True, finished_at=now())
-        )
-        self._session.execute(
-            update(Calibration)
-            .where(Calibration.id == id, Calibration.status == "running")
-            .values(cancel_requested=True)
-        )
-        return self._found(id)
-
-    def retry(self, id: str) -> Calibration:
-        """Requeues a failed or cancelled one; its attempts are counted from 0 again."""
-        taken = self._session.execute(
-            update(Calibration)
-            .where(Calibration.id == id, Calibration.status.in_(("failed", "cancelled")))
-            .values(
-                status="queued",
-                attempts=0,
-                cancel_requested=False,
-                error=None,
-                progress=None,
-                finished_at=None,
-                not_before=now(),
-                announced_at=now(),
-                announcements=0,
-            )
-            .returning(Calibration.id)
-        ).first()
-        found = self._found(id)
-        if taken is None:
-            raise ConflictError(f"Calibration {id} is {found.status}: only a failed or cancelled one can be retried.")
-        return found
-
-    def counts(self) -> dict[str, int]:
-        """The number of calibrations by status, over all tenants."""
-        counted = self._session.execute(select(Calibration.status, func.count()).group_by(Calibration.status))
-        return {status: int(number) for status, number in counted}
 
     def delete(self, record: Calibration) -> None:
         """With its reports; the caller has made sure that it has ended."""
@@ -96,14 +52,10 @@ class Calibrations(OwnedRecords[Calibration]):
 
     def unfinished_with(self, upload: Dataset | ModelRecord) -> str | None:
         """A calibration that still needs it; the caller has locked the tenant, so that no further one appears."""
-        column = Calibration.dataset_id if isinstance(upload, Dataset) else Calibration.model_id
+        needs = Calibration.model_id == upload.id
+        if isinstance(upload, Dataset):
+            needs = (Calibration.dataset_id == upload.id) | (Calibration.target_dataset_id == upload.id)
         chosen = select(Calibration.id).where(
-            Calibration.tenant == upload.tenant, column == upload.id, Calibration.status.not_in(FINISHED)
+            Calibration.tenant == upload.tenant, needs, Calibration.status.not_in(FINISHED)
         )
         return self._session.scalars(chosen.limit(1)).first()
-
-    def _found(self, id: str) -> Calibration:
-        found = self.find(id)
-        if found is None:
-            raise self._not_found(id)
-        return found

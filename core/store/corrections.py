@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.bounds import MeanSupermartingale, Supermartingale
 from certiset.core.errors import NotFoundError
+from certiset.core.store.group_monitors import watch_groups
 from certiset.core.store.monitors import Levels, locked_monitor, size_columns, take_over
 from certiset.core.store.records import Monitor, OutcomeRecord
 
@@ -14,7 +15,9 @@ class Corrections:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def correct(self, tenant: str, prediction: str, levels: Levels, *, missed: bool | None) -> OutcomeRecord:
+    def correct(
+        self, tenant: str, prediction: str, levels: Levels, *, missed: bool | None, group: int | None = None
+    ) -> OutcomeRecord:
         """Changes what became of a prediction, or annuls it, and reconsiders the verdict from all outcomes in order.
 
         One that was annulled counts again, behind all others, when it is corrected. One that repeats a case stays
@@ -25,6 +28,9 @@ class Corrections:
         self._session.refresh(record)
         if record.state == "repeated":
             return record
+        if missed is not None:
+            # Of a class the group is the truth, which another may have replaced.
+            record.group_place = group
         was = self._missed(record)
         later = update(OutcomeRecord).where(
             OutcomeRecord.tenant == tenant,
@@ -76,7 +82,7 @@ class Corrections:
     def _reconsider(self, monitor: Monitor, levels: Levels) -> None:
         record = OutcomeRecord
         chosen = (
-            select(record.misses, record.size, record.size_promised)
+            select(record.misses, record.size, record.size_promised, record.group_place)
             .where(record.tenant == monitor.tenant, record.predictor_id == monitor.predictor_id, record.number > 0)
             .order_by(record.number)
         )
@@ -87,5 +93,8 @@ class Corrections:
         monitor.sizes, monitor.size_total = len(watched), float(sum(watched))
         coverage = Supermartingale(levels.alpha).update_many(flags)
         by_size = MeanSupermartingale().update_many(*size_columns(sizes))
-        take_over(self._session, monitor, levels, coverage, by_size, reconsider=True)
+        places = [row.group_place for row in rows]
+        each = zip(places, (flags > 0).tolist(), strict=True)
+        groups = watch_groups(monitor, levels, each, anew=True)
+        take_over(self._session, monitor, levels, coverage, by_size, group_alarm=groups, reconsider=True)
         self._session.flush()

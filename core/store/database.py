@@ -31,7 +31,9 @@ class Database:
         try:
             parsed = make_url(url)
         except ArgumentError:
-            raise SettingsError("the database URL is not one that SQLAlchemy can read.") from None
+            raise SettingsError(
+                "the database URL cannot be read: it must look like postgresql://user:password@host:5432/name."
+            ) from None
         if parsed.drivername in ("postgresql", "postgres"):
             parsed = parsed.set(drivername="postgresql+psycopg")
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
@@ -107,6 +109,8 @@ def _engine(url: URL, seconds: float, breaker: Breaker) -> Engine:
         _use_wal(cursor, seconds)
         cursor.execute("pragma synchronous = full")
         cursor.close()
+        # SQLite's own knows only the letters of ASCII, and a search is to find names in any case.
+        connection.create_function("lower", 1, _lower, deterministic=True)
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
@@ -115,6 +119,10 @@ def _engine(url: URL, seconds: float, breaker: Breaker) -> Engine:
         connection.exec_driver_sql("begin immediate" if immediate else "begin")
 
     return engine
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
 
 
 def _use_wal(cursor: Any, seconds: float) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.resources import FINISHED
 from certiset.core.store.artifacts import StoredFile
+from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.records import Calibration, Dataset, ModelRecord, PredictorRecord, Tenant
 from certiset.core.store.store import Store
 
@@ -46,7 +47,7 @@ def discard_all_unnamed(store: Store, names: Iterable[str], older_than: float) -
 
 
 def _named(session: Session) -> set[str]:
-    active = Calibration.status.not_in(FINISHED)
+    active, running = Calibration.status.not_in(FINISHED), BatchRecord.status == "running"
     return set(
         session.scalars(
             union(
@@ -55,6 +56,14 @@ def _named(session: Session) -> set[str]:
                 select(PredictorRecord.artifact).where(PredictorRecord.withdrawn_at.is_(None)),
                 select(Calibration.dataset_artifact).where(active),
                 select(Calibration.model_artifact).where(active),
+                select(Calibration.target_artifact).where(active, Calibration.target_artifact.is_not(None)),
+                # What a batch waits for may be deleted, and it fails then; what one reads stays until it has ended.
+                select(BatchRecord.dataset_artifact).where(running),
+                select(BatchRecord.predictor_artifact).where(running),
+                select(BatchRecord.members_artifact).where(
+                    BatchRecord.status.not_in(FINISHED), BatchRecord.members_artifact.is_not(None)
+                ),
+                select(BatchRecord.artifact).where(BatchRecord.artifact.is_not(None)),
                 select(Tenant.row_key).where(Tenant.row_key.is_not(None)),
             )
         )

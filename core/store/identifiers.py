@@ -6,14 +6,26 @@ import time
 ID_PATTERN = r"^[a-z]{2,6}-[0-9a-z]{1,57}$"
 """of every id in URLs and bodies"""
 
+REFERENCE_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+"""of what stands where a predictor is named: its id, or the name of a deployment"""
+_PREDICTOR = "pred-"
+KINDS = ("pred", "ds", "mod", "cal", "cert", "key", "aud", "batch")
+"""with which ids begin, before a dash: no name does"""
+
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_LENGTH = 26
+ID_LENGTH = 26
+"""letters behind the dash"""
 
 
 def new_id(kind: str) -> str:
     value = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
     letters = []
-    for _ in range(_LENGTH):
+    for _ in range(ID_LENGTH):
         value, digit = divmod(value, 32)
         letters.append(_ALPHABET[digit])
     return f"{kind}-{''.join(reversed(letters))}"
+
+
+def is_predictor_id(reference: str) -> bool:
+    """Whether this is a predictor's id and not a deployment's name."""
+    return reference.startswith(_PREDICTOR)

@@ -19,6 +19,8 @@ class Levels:
     eta_coverage: float
     eta_size: float | None
     """None: no size is certified"""
+    eta_group: float | None = None
+    """of each group; None: no groups are promised"""
 
 
 def locked_monitor(session: Session, tenant: str, predictor_id: str) -> Monitor:
@@ -45,6 +47,7 @@ def new_monitor(tenant: str, predictor_id: str) -> Monitor:
         size_total=0.0,
         size_log_capitals=None,
         size_log_peak=0.0,
+        groups=None,
     )
 
 
@@ -70,13 +73,14 @@ def take_over(
     coverage: Supermartingale,
     sizes: MeanSupermartingale,
     *,
+    group_alarm: bool = False,
     reconsider: bool = False,
 ) -> None:
     """What was seen, and the verdict: a contradiction stays, unless all outcomes were reconsidered."""
     monitor.outcomes, monitor.misses, monitor.log_peak = coverage.outcomes, coverage.misses, coverage.log_peak
     monitor.size_log_capitals, monitor.size_log_peak = list(sizes.log_capitals), sizes.log_peak
     by_size = levels.eta_size is not None and sizes.contradicted(levels.eta_size)
-    contradicted = coverage.contradicted(levels.eta_coverage) or by_size
+    contradicted = coverage.contradicted(levels.eta_coverage) or by_size or group_alarm
     if contradicted and monitor.contradicted_at is None:
         monitor.contradicted_at = session.scalar(select(now()))
     elif reconsider and not contradicted:

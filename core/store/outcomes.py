@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from certiset.core.store.group_monitors import watch_groups
 from certiset.core.store.monitors import (
     Levels,
     coverage_seen,
@@ -29,14 +30,16 @@ class Reported:
     """hash of the case, or of the input, under which it counts once; None: as often as it is asked"""
     size: tuple[float, float] | None = None
     """of the set, as a share of the cap, and the mean that was promised for it; None: nothing was promised"""
+    group: int | None = None
+    """the place of the group that it belongs to, where groups are promised"""
 
 
 class Outcomes:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def add(self, tenant: str, predictor_id: str, reported: Sequence[Reported], levels: Levels) -> int:
-        """Counts the outcomes that are new, by prediction and case, in the order given; returns how many."""
+    def add(self, tenant: str, predictor_id: str, reported: Sequence[Reported], levels: Levels) -> list[Reported]:
+        """Counts the outcomes that are new, by prediction and case, in the order given; returns those."""
         monitor = locked_monitor(self._session, tenant, predictor_id)
         fresh = self._fresh(tenant, reported)
         cases = self._known_cases(tenant, predictor_id, fresh)
@@ -52,15 +55,21 @@ class Outcomes:
                 number, misses = number + 1, misses + outcome.missed
                 record.state, record.number, record.misses, record.case_hash = "counted", number, misses, outcome.case
                 record.size, record.size_promised = outcome.size or (None, None)
+                record.group_place = outcome.group
             self._session.add(record)
         monitor.reported += len(fresh)
         coverage = coverage_seen(monitor, levels.alpha).update_many([outcome.missed for outcome in counted])
         by_size = sizes_seen(monitor).update_many(*size_columns([outcome.size for outcome in counted]))
-        take_over(self._session, monitor, levels, coverage, by_size)
+        groups = watch_groups(monitor, levels, [(outcome.group, outcome.missed) for outcome in counted])
+        take_over(self._session, monitor, levels, coverage, by_size, group_alarm=groups)
         sizes = [outcome.size[0] for outcome in counted if outcome.size is not None]
         monitor.sizes, monitor.size_total = monitor.sizes + len(sizes), monitor.size_total + sum(sizes)
         self._session.flush()
-        return len(counted)
+        return counted
+
+    def lock(self, tenant: str, predictor_id: str) -> Monitor:
+        """The monitor as it is now, and as nobody else changes it until the commit."""
+        return locked_monitor(self._session, tenant, predictor_id)
 
     def count_issued(self, tenant: str, predictor_id: str, sets: int) -> None:
         monitor = locked_monitor(self._session, tenant, predictor_id)

@@ -6,10 +6,15 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError
+from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.paging import Page, page_of
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
+from certiset.core.store.searching import contains
 
-R = TypeVar("R", Dataset, ModelRecord, Calibration)
+R = TypeVar("R", Dataset, ModelRecord, Calibration, BatchRecord)
+NEWEST = "newest"
+ORDERS = (NEWEST, "oldest")
+"""in which they can be listed"""
 
 
 class OwnedRecords(Generic[R]):
@@ -30,7 +35,7 @@ class OwnedRecords(Generic[R]):
         """Another tenant's is not found, either."""
         found = self.find(id)
         if found is None or found.tenant != tenant:
-            raise self._not_found(id)
+            raise self._not_found(id, tenant)
         return found
 
     def find(self, id: str) -> R | None:
@@ -38,9 +43,21 @@ class OwnedRecords(Generic[R]):
         found: R | None = self._session.get(self.record, id, populate_existing=True)
         return found
 
-    def list(self, tenant: str | None, *, limit: int = 50, cursor: str | None = None, **having: Any) -> Page[R]:
-        """Newest first; of all tenants if none is given. ``having`` names columns and their values."""
-        return page_of(self._session, self._chosen(tenant=tenant, **having), self.record.id, limit, cursor)
+    def list(
+        self,
+        tenant: str | None,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        search: str | None = None,
+        sort: str = NEWEST,
+        **having: Any,
+    ) -> Page[R]:
+        """Of all tenants if none is given. ``having`` names columns and values, ``search`` is a part of name or id."""
+        chosen = self._chosen(tenant=tenant, **having)
+        if search:
+            chosen = chosen.where(contains((self.record.name, self.record.id), search))
+        return page_of(self._session, chosen, self.record.id, limit, cursor, newest=sort == NEWEST)
 
     def delete(self, record: R) -> None:
         self._session.delete(record)
@@ -54,5 +71,10 @@ class OwnedRecords(Generic[R]):
         found: R | None = self._session.scalars(self._chosen(**having)).one_or_none()
         return found
 
-    def _not_found(self, id: str) -> NotFoundError:
+    def _not_found(self, id: str, tenant: str | None = None) -> NotFoundError:
+        """With the id of the newest that has such a name, where a name was given instead of one."""
+        named = self._chosen(tenant=tenant, name=id).order_by(self.record.id.desc()).limit(1)
+        found = None if tenant is None else self._session.scalars(named).first()
+        if found is not None:
+            return NotFoundError(f"{id!r} is a {self.noun}'s name; its id is {found.id}.")
         return NotFoundError(f"There is no {self.noun} {id}.")

@@ -1,4 +1,4 @@
-"""Lists in pages, newest first: ids grow with time, so the last id of a page is where the next one begins."""
+"""Lists in pages, newest or oldest first: ids grow with time, so the last id of a page is where the next one begins."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -16,10 +16,16 @@ class Page(Generic[R]):
 
 
 def page_of(
-    session: Session, chosen: Select[Any], id: InstrumentedAttribute[str], limit: int, cursor: str | None
+    session: Session,
+    chosen: Select[Any],
+    id: InstrumentedAttribute[str],
+    limit: int,
+    cursor: str | None,
+    *,
+    newest: bool = True,
 ) -> Page[R]:
     if cursor is not None:
-        chosen = chosen.where(id < cursor)
-    found: list[Any] = list(session.scalars(chosen.order_by(id.desc()).limit(limit + 1)))
+        chosen = chosen.where(id < cursor if newest else id > cursor)
+    found: list[Any] = list(session.scalars(chosen.order_by(id.desc() if newest else id.asc()).limit(limit + 1)))
     more = len(found) > limit
     return Page(found[:limit], found[limit - 1].id if more else None)

@@ -1,5 +1,6 @@
 """The result of a fit: the predictor and its certificate, both named by their content."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from certiset.core.errors import NotFoundError, WithdrawnError
 from certiset.core.store.clock import now
 from certiset.core.store.paging import Page
 from certiset.core.store.records import Calibration, CertificateRecord, PredictorRecord
+from certiset.core.store.summaries import Summaries
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class FitResult:
 class Predictors:
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._summaries = Summaries(session)
 
     def add(self, calibration: Calibration, result: FitResult) -> None:
         """Stores both, unless an identical fit has already stored them; one that was deleted is served again."""
@@ -42,22 +45,22 @@ class Predictors:
             if known.withdrawn_at is not None:
                 known.withdrawn_at, known.artifact, known.stored_bytes = None, result.artifact, result.stored_bytes
                 known.calibration_id, known.name = calibration.id, calibration.name
+                self._summaries.put(known, calibration, result.document, result.alpha)
             return
-        self._session.add(
-            PredictorRecord(
-                tenant=calibration.tenant,
-                id=result.predictor_id,
-                calibration_id=calibration.id,
-                name=calibration.name,
-                task=calibration.manifest["task"],
-                score=result.score,
-                members=result.members,
-                description=result.description,
-                artifact=result.artifact,
-                stored_bytes=result.stored_bytes,
-                certificate_id=result.certificate_id,
-            )
+        made = PredictorRecord(
+            tenant=calibration.tenant,
+            id=result.predictor_id,
+            calibration_id=calibration.id,
+            name=calibration.name,
+            task=calibration.manifest["task"],
+            score=result.score,
+            members=result.members,
+            description=result.description,
+            artifact=result.artifact,
+            stored_bytes=result.stored_bytes,
+            certificate_id=result.certificate_id,
         )
+        self._session.add(made)
         self._session.add(
             CertificateRecord(
                 tenant=calibration.tenant,
@@ -71,6 +74,19 @@ class Predictors:
                 document=result.document,
             )
         )
+        self._session.flush()
+        self._session.refresh(made)
+        self._summaries.put(made, calibration, result.document, result.alpha)
+
+    def add_imported(self, tenant: str, place: str, name: str, result: FitResult) -> PredictorRecord:
+        """One that was fitted elsewhere; ``place`` is where it stands in lists, as the id of a calibration would."""
+        job = Calibration(
+            id=place, tenant=tenant, name=name, manifest=result.description["manifest"], dataset_id="", model_id=""
+        )
+        self.add(job, result)
+        record = self.get(tenant, result.predictor_id)
+        record.imported = True
+        return record
 
     def get(self, tenant: str, id: str) -> PredictorRecord:
         found = self._session.get(PredictorRecord, (tenant, id))
@@ -83,6 +99,10 @@ class Predictors:
             )
         return found
 
+    def find(self, tenant: str, id: str) -> PredictorRecord | None:
+        """Also one that was deleted."""
+        return self._session.get(PredictorRecord, (tenant, id))
+
     def withdraw(self, record: PredictorRecord) -> None:
         """No longer served; the record stays, so that its certificate can be told from one in force."""
         self._session.execute(
@@ -90,6 +110,7 @@ class Predictors:
             .where(PredictorRecord.tenant == record.tenant, PredictorRecord.id == record.id)
             .values(withdrawn_at=now(), stored_bytes=0)
         )
+        self._summaries.remove(record.tenant, record.id)
 
     def is_withdrawn(self, tenant: str, id: str) -> bool:
         found = self._session.get(PredictorRecord, (tenant, id))
@@ -99,6 +120,12 @@ class Predictors:
         found = self.get(tenant, id)
         found.serve = serve
         return found
+
+    def of(self, tenant: str, ids: Sequence[str]) -> Sequence[PredictorRecord]:
+        """Those, in that order."""
+        chosen = select(PredictorRecord).where(PredictorRecord.tenant == tenant, PredictorRecord.id.in_(ids))
+        found = {record.id: record for record in self._session.scalars(chosen)}
+        return [found[id] for id in ids if id in found]
 
     def list(self, tenant: str, *, limit: int = 50, cursor: str | None = None) -> Page[PredictorRecord]:
         """Newest first. These ids do not sort by age, so the cursor is the calibration's id."""

@@ -19,6 +19,7 @@ class Amounts:
     predictors: int = 0
     queued_jobs: int = 0
     running_jobs: int = 0
+    deployments: int = 0
 
     @classmethod
     def allowed(cls, settings: Settings, overrides: dict[str, int]) -> "Amounts":
@@ -34,16 +35,18 @@ _WORDS = {
     "datasets": "data sets",
     "models": "models",
     "predictors": "predictors",
-    "queued_jobs": "queued calibrations",
-    "running_jobs": "running calibrations",
+    "queued_jobs": "queued jobs",
+    "running_jobs": "running jobs",
+    "deployments": "deployments",
 }
 _REMEDIES = {
-    "bytes": "delete data sets, models or predictors that are no longer needed",
+    "bytes": "delete data sets, models, predictors or batches that are no longer needed",
     "rows": "delete data sets that are no longer needed",
     "datasets": "delete data sets that are no longer needed",
     "models": "delete models that are no longer needed",
     "predictors": "delete predictors that are no longer needed, or wait until calibrations have ended",
     "queued_jobs": "wait until some have begun, or cancel some",
+    "deployments": "delete deployments that are no longer needed",
 }
 
 

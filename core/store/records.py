@@ -2,11 +2,12 @@
 
 from typing import Any, get_args
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, CheckConstraint, Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from certiset.core.resources import CalibrationStatus
 from certiset.core.store.clock import now
+from certiset.core.store.job_columns import JobColumns, job_constraints
 from certiset.core.store.record_base import Id as _Id
 from certiset.core.store.record_base import Record
 
@@ -93,55 +94,24 @@ class ModelRecord(Record):
     created_at: Mapped[float] = mapped_column(default=now())
 
 
-class Calibration(Record):
-    """A job and everything known about it: a message in the queue only wakes a worker."""
-
+class Calibration(JobColumns, Record):
     __tablename__ = "calibrations"
-    __table_args__ = (
-        CheckConstraint("status in ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="status"),
-        CheckConstraint("(status = 'running') = (lease_owner is not null)", name="lease"),
-        CheckConstraint("(status = 'succeeded') = (certificate_id is not null)", name="outcome"),
-        UniqueConstraint("tenant", "idempotency_key"),
-        Index(None, "status", "lease_until"),
-        Index(None, "status", "tenant"),
-        Index(None, "tenant", "id"),
-    )
+    __table_args__ = (*job_constraints("certificate_id"), Index(None, "tenant", "predictor_id", "id"))
+    noun = "calibration"
+    doing = "fitting this calibration"
 
-    id: Mapped[str] = mapped_column(_Id, primary_key=True)
-    tenant: Mapped[str] = mapped_column(_Id)
-    name: Mapped[str] = mapped_column(String(200))
     dataset_id: Mapped[str] = mapped_column(_Id)
     model_id: Mapped[str] = mapped_column(_Id)
     dataset_artifact: Mapped[str] = mapped_column(_Id)
     """kept here, so that a dataset may be deleted while its fit runs"""
     model_artifact: Mapped[str] = mapped_column(_Id)
+    target_dataset_id: Mapped[str | None] = mapped_column(_Id)
+    """inputs of another population, for which weights are estimated"""
+    target_artifact: Mapped[str | None] = mapped_column(_Id)
     manifest: Mapped[dict[str, Any]]
     options: Mapped[dict[str, Any]]
-    idempotency_key: Mapped[str | None] = mapped_column(String(200))
-    request_sha256: Mapped[str] = mapped_column(_Id)
-    """of the request's body, so that a reused idempotency key is noticed"""
-
-    status: Mapped[str] = mapped_column(String(20), default="queued")
-    attempts: Mapped[int] = mapped_column(default=0)
-    cancel_requested: Mapped[bool] = mapped_column(default=False)
-    lease_owner: Mapped[str | None] = mapped_column(_Id)
-    """the lease token: whoever holds it may write to the row; new for every attempt"""
-    lease_until: Mapped[float | None]
-    not_before: Mapped[float] = mapped_column(default=now())
-    """a retry waits until then"""
-    announced_at: Mapped[float] = mapped_column(default=now())
-    """when the last message was sent"""
-    announcements: Mapped[int] = mapped_column(default=0)
-    """messages since the last attempt, not counting the first one"""
-    progress: Mapped[dict[str, Any] | None]
-    reports: Mapped[int] = mapped_column(default=0)
-    """counts the reports, so that a watcher knows which one it has seen"""
-    error: Mapped[str | None] = mapped_column(Text)
     predictor_id: Mapped[str | None] = mapped_column(_Id)
     certificate_id: Mapped[str | None] = mapped_column(_Id)
-    created_at: Mapped[float] = mapped_column(default=now())
-    started_at: Mapped[float | None]
-    finished_at: Mapped[float | None]
 
 
 class ReportRecord(Record):
@@ -176,6 +146,8 @@ class PredictorRecord(Record):
     serve: Mapped[str] = mapped_column(String(20), default="random")
     """random: a member is drawn for each input; best: always the member with the smallest certified size"""
     created_at: Mapped[float] = mapped_column(default=now())
+    imported: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """whether it was fitted elsewhere, and taken over from its files"""
     withdrawn_at: Mapped[float | None]
     """when its owner deleted it: no longer served, and its artifact is gone; the certificate stays"""
 
@@ -223,6 +195,8 @@ class OutcomeRecord(Record):
     """of its set, as a share of the certificate's cap"""
     size_promised: Mapped[float | None]
     """the mean that was certified for it, likewise"""
+    group_place: Mapped[int | None]
+    """of its input's group, or its class, among those with a threshold"""
     created_at: Mapped[float] = mapped_column(default=now())
 
 
@@ -250,6 +224,8 @@ class Monitor(Record):
     size_log_capitals: Mapped[list[float] | None]
     """of each stake of the bet against the certified size"""
     size_log_peak: Mapped[float] = mapped_column(default=0.0)
+    groups: Mapped[dict[str, Any] | None]
+    """by the place of each group: outcomes, misses, and the logarithm of its largest capital"""
 
 
 class AuditRecord(Record):

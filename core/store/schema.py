@@ -5,7 +5,7 @@ from sqlalchemy import Connection, inspect, text
 from certiset.core.errors import StoreError
 from certiset.core.store.database import Database
 
-SCHEMA = "0011"
+SCHEMA = "0021"
 """the newest revision of `certiset.core.store.migrations`; revisions are numbered in their order"""
 
 

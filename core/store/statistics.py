@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, select, union_all
 from sqlalchemy.orm import Session
 
 from certiset.core.resources import FINISHED
 from certiset.core.store.audit import PROCESS_DIED
 from certiset.core.store.clock import now
+from certiset.core.store.deployment_records import DeploymentEventRecord, DeploymentRecord, DeploymentRowRecord
+from certiset.core.store.job_kinds import JOBS
 from certiset.core.store.records import AuditRecord, Calibration, Monitor
 
 
@@ -29,15 +31,11 @@ class Statistics:
         self._session = session
 
     def queue_ages(self, limit: int) -> dict[str, float]:
-        """By tenant, the seconds for which its oldest queued calibration has been due; the longest waits first."""
-        oldest = func.min(Calibration.not_before)
-        chosen = (
-            select(Calibration.tenant, now() - oldest)
-            .where(Calibration.status == "queued")
-            .group_by(Calibration.tenant)
-            .order_by(oldest)
-            .limit(limit)
-        )
+        """By tenant, the seconds for which its oldest queued job has been due; the longest waits first."""
+        queued = [select(job.tenant, job.not_before).where(job.status == "queued") for job in JOBS]
+        waiting = union_all(*queued).subquery()
+        oldest = func.min(waiting.c.not_before)
+        chosen = select(waiting.c.tenant, now() - oldest).group_by(waiting.c.tenant).order_by(oldest).limit(limit)
         return {tenant: max(0.0, float(age)) for tenant, age in self._session.execute(chosen)}
 
     def fit_durations(self, bounds: Sequence[float]) -> list[FitDurations]:
@@ -54,9 +52,21 @@ class Statistics:
         ]
 
     def fit_deaths(self, seconds: float) -> int:
-        """Fitting processes that died in the last so many seconds."""
-        recent = (AuditRecord.at >= now() - seconds) & (AuditRecord.action == PROCESS_DIED)
+        """Fitting processes that died in the last so many seconds, whatever job they had."""
+        deaths = [f"{job.noun}.{PROCESS_DIED}" for job in JOBS]
+        recent = (AuditRecord.at >= now() - seconds) & AuditRecord.action.in_(deaths)
         return self._session.scalar(select(func.count()).select_from(AuditRecord).where(recent)) or 0
+
+    def deployment_events(self, seconds: float) -> dict[str, int]:
+        """How often what happened to deployments in the last so many seconds, by kind."""
+        event = DeploymentEventRecord
+        chosen = select(event.kind, func.count()).where(event.at >= now() - seconds).group_by(event.kind)
+        return {kind: int(number) for kind, number in self._session.execute(chosen)}
+
+    def deployments(self) -> tuple[int, int]:
+        """(how many there are, rows that they have collected), over all tenants."""
+        names = self._session.scalar(select(func.count()).select_from(DeploymentRecord)) or 0
+        return names, self._session.scalar(select(func.count()).select_from(DeploymentRowRecord)) or 0
 
     def contradicted(self, limit: int) -> list[tuple[str, str]]:
         """(tenant, predictor) of contradicted certificates, the newest first."""

@@ -2,29 +2,36 @@
 
 import copy
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from certiset.core.scratch import scratch_file
 from certiset.core.settings import Settings
 from certiset.core.store.artifacts import Artifacts
 from certiset.core.store.attempts import Attempts
 from certiset.core.store.audit import SERVICE, Actor, AuditLog
+from certiset.core.store.batch_records import BatchRecord
+from certiset.core.store.batches import Batches
+from certiset.core.store.blocks import Blocks
 from certiset.core.store.calibrations import Calibrations
 from certiset.core.store.certificates import Certificates
 from certiset.core.store.corrections import Corrections
 from certiset.core.store.database import Database
 from certiset.core.store.datasets import Datasets
+from certiset.core.store.deployments import Deployments
+from certiset.core.store.job_kinds import kind_of
 from certiset.core.store.keys import ApiKeys
 from certiset.core.store.leases import Leases
+from certiset.core.store.local_copy import local_copy
 from certiset.core.store.models import Models
 from certiset.core.store.outcomes import Outcomes
+from certiset.core.store.overview import Overview
 from certiset.core.store.predictors import Predictors
 from certiset.core.store.reports import Reports
 from certiset.core.store.schema import is_current, require_current
 from certiset.core.store.statistics import Statistics
+from certiset.core.store.summaries import Summaries
 from certiset.core.store.tenant_records import TenantRecords
 from certiset.core.store.tenants import Tenants
 from certiset.core.store.turns import Turns
@@ -40,17 +47,26 @@ class Transaction:
         self.datasets = Datasets(session)
         self.models = Models(session)
         self.calibrations = Calibrations(session)
+        self.batches = Batches(session)
         self.leases = Leases(session, self.audit, settings.lease_seconds, settings.max_attempts, settings.retry_seconds)
         self.tenants = Tenants(session, settings)
         self.tenant_records = TenantRecords(session)
         self.turns = Turns(session, settings, self.leases, self.tenants)
         self.reports = Reports(session)
         self.predictors = Predictors(session)
+        self.summaries = Summaries(session)
+        self.overview = Overview(session)
         self.certificates = Certificates(session)
+        self.deployments = Deployments(session)
+        self.blocks = Blocks(session)
         self.attempts = Attempts(session)
         self.outcomes = Outcomes(session)
         self.corrections = Corrections(session)
         self.statistics = Statistics(session)
+
+    def cancel(self, id: str) -> None:
+        """A job of any kind: a queued one ends at once, a running one is asked to stop."""
+        (self.batches if kind_of(id) is BatchRecord else self.calibrations).cancel(id)
 
 
 class Store:
@@ -92,18 +108,9 @@ class Store:
         with self.database.writing() as session:
             yield Transaction(session, self.settings, self.actor)
 
-    @contextmanager
-    def local_file(self, artifact: str) -> Iterator[Path]:
-        """A stored file, checked, as a file of this machine: a copy, while the block lasts, if the store is elsewhere.
-
-        However large it is, it is never in memory as a whole.
-        """
-        file = self.artifacts.local_file(artifact)
-        if file is not None:
-            yield file
-            return
-        with scratch_file(self.settings.scratch, self.artifacts.pieces(artifact)) as copied:
-            yield copied
+    def local_file(self, artifact: str) -> AbstractContextManager[Path]:
+        """A stored file, checked, as a file of this machine: see `local_copy`."""
+        return local_copy(self.artifacts, artifact, self.settings.scratch)
 
     def close(self) -> None:
         self.database.close()

@@ -3,12 +3,21 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from sqlalchemy import delete, inspect, select
 from sqlalchemy.orm import Session
 
 from certiset.core.resources import FINISHED
 from certiset.core.store.account_records import AttemptRecord, RowSketchRecord, SharedRows
+from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.clock import now
+from certiset.core.store.deployment_records import (
+    DeploymentBlockRecord,
+    DeploymentEventRecord,
+    DeploymentRecord,
+    DeploymentRowRecord,
+)
+from certiset.core.store.job_kinds import JOBS
 from certiset.core.store.record_base import Record
 from certiset.core.store.records import (
     ApiKey,
@@ -23,24 +32,37 @@ from certiset.core.store.records import (
     ReportRecord,
     Tenant,
 )
+from certiset.core.store.summary_records import Summary
 
 _OWNED: dict[str, Any] = {
     "datasets": Dataset,
     "models": ModelRecord,
     "calibrations": Calibration,
+    "batches": BatchRecord,
     "predictors": PredictorRecord,
+    "summaries": Summary,
     "certificates": CertificateRecord,
     "attempts": AttemptRecord,
     "row_sketches": RowSketchRecord,
     "shared_rows": SharedRows,
     "outcomes": OutcomeRecord,
     "monitors": Monitor,
+    "deployments": DeploymentRecord,
+    "deployment_events": DeploymentEventRecord,
+    "deployment_blocks": DeploymentBlockRecord,
+    "deployment_rows": DeploymentRowRecord,
     "keys": ApiKey,
 }
 _EXPORTED: dict[str, Any] = {**_OWNED, "audit": AuditRecord}
 """the audit log removes its rows itself: its database refuses others"""
 TABLES = (*_EXPORTED, "reports")
-_SECRET = {"digest": ApiKey, "lease_owner": Calibration, "hashes": RowSketchRecord, "total": RowSketchRecord}
+_SECRET: dict[str, Any] = {
+    "digest": ApiKey,
+    "lease_owner": JOBS,
+    "hashes": RowSketchRecord,
+    "total": RowSketchRecord,
+    "request_key": DeploymentBlockRecord,
+}
 """columns that leave no database"""
 _AT_ONCE = 500
 
@@ -69,16 +91,26 @@ class TenantRecords:
             select(PredictorRecord.artifact).where(PredictorRecord.tenant == tenant, live),
             select(Calibration.dataset_artifact).where(Calibration.tenant == tenant, active),
             select(Calibration.model_artifact).where(Calibration.tenant == tenant, active),
+            select(Calibration.target_artifact).where(
+                Calibration.tenant == tenant, active, Calibration.target_artifact.is_not(None)
+            ),
+            select(BatchRecord.artifact).where(BatchRecord.tenant == tenant, BatchRecord.artifact.is_not(None)),
+            select(BatchRecord.members_artifact).where(
+                BatchRecord.tenant == tenant,
+                BatchRecord.status.not_in(FINISHED),
+                BatchRecord.members_artifact.is_not(None),
+            ),
             select(Tenant.row_key).where(Tenant.name == tenant, Tenant.row_key.is_not(None)),
         )
         return {str(name) for one in chosen for name in self._session.scalars(one)}
 
     def unfinished(self, tenant: str) -> list[str]:
-        """Its calibrations that wait, or that a worker still holds; one whose worker has gone may be removed."""
-        held = (Calibration.status == "queued") | (
-            (Calibration.status == "running") & (Calibration.lease_until >= now())
-        )
-        return list(self._session.scalars(select(Calibration.id).where(Calibration.tenant == tenant, held)))
+        """Its jobs that wait, or that a worker still holds; one whose worker has gone may be removed."""
+        found: list[str] = []
+        for job in JOBS:
+            held = (job.status == "queued") | ((job.status == "running") & (job.lease_until >= now()))
+            found += self._session.scalars(select(job.id).where(job.tenant == tenant, held))
+        return found
 
     def remove_some(self, tenant: str) -> int:
         """Removes up to a few hundred records of each kind; returns how many."""
@@ -101,7 +133,12 @@ class TenantRecords:
 
 def _columns(record: Record) -> dict[str, Any]:
     return {
-        column.key: getattr(record, column.key)
+        column.key: _readable(getattr(record, column.key))
         for column in inspect(type(record)).columns
         if not isinstance(record, _SECRET.get(column.key, ()))
     }
+
+
+def _readable(value: Any) -> Any:
+    """Inputs are float64 numbers in the database, and a list of them for a reader."""
+    return np.frombuffer(value, dtype="<f8").tolist() if isinstance(value, bytes) else value

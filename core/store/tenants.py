@@ -8,7 +8,11 @@ from sqlalchemy.orm import Session
 
 from certiset.core.errors import ConflictError
 from certiset.core.settings import Settings
+from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.clock import now
+from certiset.core.store.deployment_records import DeploymentRecord, DeploymentRowRecord
+from certiset.core.store.job_columns import JobColumns
+from certiset.core.store.job_kinds import JOBS
 from certiset.core.store.quotas import Amounts, refuse_excess
 from certiset.core.store.records import ApiKey, Calibration, CertificateRecord, Dataset, ModelRecord, PredictorRecord
 from certiset.core.store.records import Tenant as TenantRecord
@@ -34,8 +38,14 @@ class Tenants:
         """The same without a lock, to refuse early what will not be admitted."""
         used = self.usage(name)
         # Each calibration that has not ended may become a predictor.
-        expected = replace(used, predictors=used.predictors + used.queued_jobs + used.running_jobs)
+        expected = replace(used, predictors=used.predictors + sum(self._unfinished(name, Calibration).values()))
         refuse_excess(expected, wanted, self.allowed(name))
+
+    def check_total(self, name: str, added: Amounts) -> None:
+        """Raises an error if what was added in this transaction is too much."""
+        used = self.usage(name)
+        before = replace(used, rows=used.rows - added.rows, bytes=used.bytes - added.bytes)
+        refuse_excess(before, added, self.allowed(name))
 
     def allowed(self, name: str) -> Amounts:
         found = self._session.get(TenantRecord, name)
@@ -70,18 +80,22 @@ class Tenants:
         models = self._totals(select(func.count(), func.sum(model.bytes)), model, name)
         live = select(func.count(), func.sum(predictor.stored_bytes)).where(predictor.withdrawn_at.is_(None))
         predictors = self._totals(live, predictor, name)
-        by_status = select(Calibration.status, func.count()).where(
-            Calibration.tenant == name, Calibration.status.in_(("queued", "running"))
+        names = self._session.scalar(
+            select(func.count()).select_from(DeploymentRecord).where(DeploymentRecord.tenant == name)
         )
-        jobs = {status: int(number) for status, number in self._session.execute(by_status.group_by(Calibration.status))}
+        collected = select(func.count(), func.sum(DeploymentRowRecord.bytes))
+        rows, kept = self._session.execute(collected.where(DeploymentRowRecord.tenant == name)).one()
+        answers = self._totals(select(func.sum(BatchRecord.stored_bytes)), BatchRecord, name)
+        jobs = [self._unfinished(name, job) for job in JOBS]
         return Amounts(
-            bytes=data[1] + models[1] + predictors[1],
-            rows=data[2],
+            bytes=data[1] + models[1] + predictors[1] + answers[0] + int(kept or 0),
+            rows=data[2] + int(rows),
             datasets=data[0],
             models=models[0],
             predictors=predictors[0],
-            queued_jobs=jobs.get("queued", 0),
-            running_jobs=jobs.get("running", 0),
+            queued_jobs=sum(each.get("queued", 0) for each in jobs),
+            running_jobs=sum(each.get("running", 0) for each in jobs),
+            deployments=int(names or 0),
         )
 
     def names(self) -> list[str]:
@@ -92,17 +106,26 @@ class Tenants:
             Dataset.tenant,
             ModelRecord.tenant,
             Calibration.tenant,
+            BatchRecord.tenant,
             PredictorRecord.tenant,
             CertificateRecord.tenant,
         )
         return sorted({name for column in columns for name in self._session.scalars(select(column).distinct())})
 
     def serve(self, name: str) -> None:
-        """A worker begins one of its calibrations; others are served before its next one."""
+        """A worker begins one of its jobs; others are served before its next one."""
         self.lock(name)
         self._session.execute(update(TenantRecord).where(TenantRecord.name == name).values(served_at=now()))
 
     def _totals(
-        self, chosen: Select[*tuple[int, ...]], table: type[Dataset | ModelRecord | PredictorRecord], name: str
+        self,
+        chosen: Select[*tuple[int, ...]],
+        table: type[Dataset | ModelRecord | PredictorRecord | BatchRecord],
+        name: str,
     ) -> list[int]:
         return [int(total or 0) for total in self._session.execute(chosen.where(table.tenant == name)).one()]
+
+    def _unfinished(self, name: str, job: type[JobColumns]) -> dict[str, int]:
+        """How many of these jobs wait, and how many run."""
+        chosen = select(job.status, func.count()).where(job.tenant == name, job.status.in_(("queued", "running")))
+        return {status: int(number) for status, number in self._session.execute(chosen.group_by(job.status))}

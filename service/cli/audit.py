@@ -9,6 +9,7 @@ from typing import Any
 from certiset.auditing import read_certificate
 from certiset.core.certificate import Certificate, Check
 from certiset.core.certificate.checks import equal
+from certiset.core.display import harmless
 from certiset.core.errors import DamagedFileError
 from certiset.service.cli.errors import CommandError, read_from
 from certiset.service.cli.parsers import add_command
@@ -37,6 +38,9 @@ def register(subparsers: Any) -> None:
     )
     parser.add_argument("certificate", type=Path, metavar="CERT", help="the certificate, as JSON")
     parser.add_argument("--dataset", type=Path, required=True, metavar="FILE", help="the calibration data")
+    parser.add_argument(
+        "--target-dataset", type=Path, metavar="FILE", help="the target inputs, if weights were estimated from some"
+    )
     parser.add_argument("--target", default="y", metavar="NAME", help="the column or array of y (default y)")
     parser.add_argument(
         "--model",
@@ -83,9 +87,11 @@ def _recomputed(options: argparse.Namespace, certificate: Certificate) -> list[C
     stated = certificate.data.file_sha256 if certificate.data is not None else None
     checks = [equal("data file's SHA-256", stated, file_sha256)] if stated is not None else []
     arrays = read_dataset(options.dataset, options.dataset.name, options.target)
+    given = options.target_dataset
+    others = None if given is None else read_dataset(given, given.name, None).frame
     model, close = _model(options.model, description["manifest"])
     try:
-        return checks + audit(certificate, model, arrays.frame, arrays.truths, file, description)
+        return checks + audit(certificate, model, arrays.frame, arrays.truths, file, description, target=others)
     finally:
         close()
 
@@ -125,4 +131,4 @@ def _sentences(certificate: Certificate, checks: list[Check], *, agrees: bool, t
     verdict = "Everything agrees with the certificate." if agrees else "This is not what the certificate says."
     if agrees and not trusted:
         verdict += "\nWho signed it was not checked: use --key."
-    return "\n".join([*lines, "", verdict])
+    return "\n".join([*map(harmless, lines), "", verdict])

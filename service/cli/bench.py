@@ -14,8 +14,11 @@ from certiset.service.cli.parsers import add_command, described
 BENCHMARKS = {
     "bounds": "the bounds on arrays, against one value at a time",
     "million_rows": "calibration of a million rows, and a whole fit by auto, against the bare forward passes",
+    "single_row": "what a set for one row costs beyond the model, against a small matrix product",
+    "many_rows": "sets for a file of many rows against the bare loop, and the memory that they take",
     "threads": "one thread against all of them for a tuning step, over sizes of the head",
     "queue": "many small calibrations through one worker, against the same fits in a loop",
+    "overview": "the first page of the list of 10,000 predictors, against one of 100",
     "serving": "requests against an empty route, many rows against the bare model",
     "tails": "the slowest of the requests for sets against an empty route's, alone and beside another tenant's batches",
     "graphs": "an ONNX network in a confined process against the same one in this process",

@@ -20,8 +20,9 @@ from certiset.core.bounds import (
     vovk_2a,
 )
 from certiset.core.fit.options import GRID_SHARES
-from certiset.service.cli.errors import CommandError
+from certiset.service.cli.errors import CommandError, written_to
 from certiset.service.cli.fit_flags import default_of
+from certiset.service.cli.group_budget import group_budget
 from certiset.service.cli.parsers import add_command
 
 _EXAMPLES = """examples:
@@ -29,6 +30,8 @@ _EXAMPLES = """examples:
   certiset budget --n 1000 --alpha 0.1 --delta 0.05 --alpha-hat 0.03 0.05 0.07
   certiset budget --n 1000 --alpha 0.1 --delta 0.05 --json
   certiset budget --n 1000 --alpha 0.1 --delta 0.05 --plot budget.svg
+  certiset budget --groups north=2000 south=400 east=20
+  certiset budget --groups region --dataset rows.csv
 
 exit codes: 0 done, 2 bad input
 """
@@ -53,7 +56,7 @@ def register(subparsers: Any) -> None:
         "each bound leaves a posterior while it promises a miscoverage of at most alpha with probability 1 - delta.",
         _EXAMPLES,
     )
-    parser.add_argument("--n", type=_whole, required=True, help="number of calibration points")
+    parser.add_argument("--n", type=_whole, help="number of calibration points")
     alpha, delta = default_of("alpha"), default_of("delta")
     parser.add_argument("--alpha", type=_number, default=alpha, help=f"promised miscoverage (default {alpha})")
     parser.add_argument("--delta", type=_number, default=delta, help=f"chance that the promise fails (default {delta})")
@@ -64,6 +67,14 @@ def register(subparsers: Any) -> None:
         metavar="LEVEL",
         help="levels to show (default: those of a fit's grid, from 0.2 alpha to 0.8 alpha)",
     )
+    parser.add_argument(
+        "--groups",
+        nargs="+",
+        metavar="ROWS",
+        help="instead of --n: the rows of each group that has a threshold of its own, as numbers or NAME=ROWS, or with "
+        "--dataset the columns that name the groups; shows each one's rank, and the rows that small ones lack",
+    )
+    parser.add_argument("--dataset", type=Path, metavar="FILE", help="a table with the columns of --groups")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--plot",
@@ -76,6 +87,11 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     n, alpha, delta = options.n, options.alpha, options.delta
+    if (n is None) == (options.groups is None):
+        raise CommandError("give --n, or --groups.")
+    if options.groups is not None:
+        print(group_budget(options.groups, options.dataset, alpha, delta, as_json=options.json))
+        return 0
     levels = options.alpha_hat or [round(alpha * share, 12) for share in GRID_SHARES]
     ranks = usable_ranks(n, alpha, delta)
     rows = grid_rows(n, alpha, delta, levels)
@@ -165,12 +181,10 @@ def _cell(value: float | None) -> str:
 
 
 def _draw(file: Path, n: int, alpha: float, delta: float) -> None:
-    from certiset.service.figures.budget import FigureFileError, draw_budgets  # noqa: PLC0415 (matplotlib takes a second)
+    from certiset.service.figures.budget import draw_budgets  # noqa: PLC0415 (matplotlib takes a second)
 
-    try:
+    with written_to(file):
         draw_budgets(file, n, alpha, delta)
-    except FigureFileError as error:
-        raise CommandError(str(error)) from None
 
 
 def _whole(text: str) -> int:

@@ -18,6 +18,9 @@ _EXAMPLES = """examples:
   certiset calibrate --dataset calibration.npz --model mod-01jd... --alpha 0.1
   certiset calibrate --dataset ds-01jd... --model mod-01jd... --method standard --detach
   certiset calibrate --dataset ds-01jd... --model mod-01jd... --score raps --set score.penalty=0.1 --set prior.steps=500
+  certiset calibrate --dataset ds-01jd... --model mod-01jd... --alpha all
+  certiset calibrate --dataset rows.csv --model mod-01jd... --weights w --weight-bound 4
+  certiset calibrate --dataset ds-01jd... --model mod-01jd... --set prevalences=[0.2,0.8]
   certiset calibrate --watch cal-01jd...
   certiset calibrate --cancel cal-01jd...
 
@@ -40,6 +43,11 @@ def register(subparsers: Any) -> None:
     what.add_argument("--watch", metavar="ID", help="watch a calibration that was started earlier")
     what.add_argument("--cancel", metavar="ID", help="cancel this calibration")
     parser.add_argument("--model", metavar="ID", help="the model's id")
+    parser.add_argument(
+        "--target-dataset",
+        metavar="ID|FILE",
+        help="inputs of another population, without truths: weights for it are estimated",
+    )
     parser.add_argument("--target", default="y", help="column of y in FILE, or several, comma-separated (default y)")
     parser.add_argument("--name", help="name of the calibration")
     parser.add_argument("--idempotency-key", metavar="TEXT", help="the same request with the same key runs only once")
@@ -57,9 +65,10 @@ def _calibrate(options: argparse.Namespace, client: Client) -> int:
     if not options.model:
         raise CommandError("--model is required: the id of the model to calibrate.")
     chosen = given_options(options) | ({} if options.name is None else {"name": options.name})
-    started = client.calibrations.start(
-        _dataset(client, options), options.model, idempotency_key=options.idempotency_key, **chosen
-    )
+    if options.target_dataset is not None:
+        chosen["target_dataset_id"] = _dataset(client, options.target_dataset, None)
+    dataset = _dataset(client, options.dataset, options.target)
+    started = client.calibrations.start(dataset, options.model, idempotency_key=options.idempotency_key, **chosen)
     if options.detach:
         code = _print(started, options)
         _how_to_watch(started.id, options.url)
@@ -67,11 +76,10 @@ def _calibrate(options: argparse.Namespace, client: Client) -> int:
     return _wait(client, started, options)
 
 
-def _dataset(client: Client, options: argparse.Namespace) -> str:
-    given = str(options.dataset)
+def _dataset(client: Client, given: str, target: str | None) -> str:
     if re.fullmatch(r"ds-[0-9a-z]+", given) and not Path(given).exists():
         return given
-    return client.datasets.upload(given, target=options.target).id
+    return client.datasets.upload(given, target=target).id
 
 
 def _wait(client: Client, started: Calibration, options: argparse.Namespace) -> int:

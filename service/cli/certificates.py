@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from certiset.core.certificate.rounding import promise, risk
+from certiset.core.certificate.group_content import Group
+from certiset.core.certificate.rounding import at_most, promise, risk
 from certiset.core.certificate.size_statement import cut_clause
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
 from certiset.service.cli.errors import written_to
@@ -115,21 +116,24 @@ def _verify(options: argparse.Namespace, client: Client) -> int:
 
 def _line(certificate: Certificate) -> str:
     coverage = certificate.coverage
-    promised = f"{promise(coverage.alpha)} by {coverage.bound} with n = {coverage.n}"
+    share = "all alpha" if certificate.all_levels else promise(coverage.alpha)
+    promised = f"{share} by {coverage.bound} with n = {coverage.n}"
     return f"{certificate.id}  {certificate.predictor_id}  {promised}  {certificate.issued_at}"
 
 
 def _text(certificate: Certificate) -> str:
     coverage, size = certificate.coverage, certificate.efficiency
     budget = f" of {coverage.kl_budget:.4g}" if coverage.kl_budget is not None else ""
+    around = f" at alpha = {coverage.alpha:g}, one of all levels" if certificate.all_levels else ""
     lines = [certificate.id, certificate.statement, ""]
     lines += [f"Caveat: {caveat.message}" for caveat in certificate.caveats]
     lines += [certificate.account.statement] if certificate.account is not None else []
+    lines += [certificate.deployment.statement] if certificate.deployment is not None else []
     lines += ["This holds if:"]
     lines += [f"  {assumption}" for assumption in certificate.assumptions]
     lines += [
         "",
-        f"coverage    at least {promise(coverage.alpha)}, except with probability {risk(coverage.delta)}",
+        f"coverage    at least {promise(coverage.alpha)}{around}, except with probability {risk(coverage.delta)}",
         f"            ({coverage.bound}, {coverage.guarantee}, n = {coverage.n}, k = {coverage.k},",
         f"            KL {coverage.kl:.4g}{budget} nats)",
         f"size        {size.empirical:.4g} on the calibration data, in {size.measure}",
@@ -142,8 +146,18 @@ def _text(certificate: Certificate) -> str:
     if coverage.sizes is not None:
         chances = ", ".join(f"{weight:.4g}" for weight in coverage.rank_weights)
         lines.append(f"members     {len(coverage.sizes)}, served with chances of {chances}")
+    lines += [_group_line(group) for group in certificate.groups or ()]
     lines += [f"predictor   {certificate.predictor_id}", f"issued      {certificate.issued_at}"]
     return "\n".join(lines)
+
+
+def _group_line(group: Group) -> str:
+    name = f"group       {', '.join(group.name)}: n = {group.n}"
+    if not group.k:
+        return f"{name}, too few for a threshold: {group.lacking} more are needed"
+    size = "" if group.size is None else f", mean size {group.size:.4g}"
+    most = "" if group.upper_bound is None else f", at most {at_most(group.upper_bound)} certified"
+    return f"{name}, k = {group.k}{size}{most}"
 
 
 _VIEW = View("certificates", _line, lambda certificate: certificate.document, _text)

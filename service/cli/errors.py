@@ -9,6 +9,8 @@ from certiset.core.errors import CertisetError
 BAD_INPUT = 2
 NO_SERVER = 3
 INTERRUPTED = 130
+UNHEARD = 141
+"""as a shell counts it if whoever reads the output goes away"""
 
 
 class CommandError(CertisetError):

@@ -20,6 +20,8 @@ def add_fit_flags(parser: argparse.ArgumentParser) -> None:
             words += f" (default {default})"
         group.add_argument(f"--{name.replace('_', '-')}", help=words.replace("%", "%%"), **_reading(kind))
     group.add_argument("--score", metavar="KIND", help=fields["score"].description)
+    group.add_argument("--groups", nargs="+", metavar="COLUMN", help=fields["groups"].description)
+    group.add_argument("--group-list", nargs="+", metavar="VALUE", help=fields["group_list"].description)
     group.add_argument(
         "--set",
         action="append",
@@ -34,6 +36,10 @@ def given_options(options: argparse.Namespace) -> dict[str, Any]:
     chosen = {name: getattr(options, name) for name in _simple_fields() if getattr(options, name) is not None}
     if options.score is not None:
         chosen["score"] = {"kind": options.score}
+    if options.groups is not None:
+        chosen["groups"] = options.groups if len(options.groups) > 1 else options.groups[0]
+    if options.group_list is not None:
+        chosen["group_list"] = options.group_list
     for setting in options.set:
         path, equals, text = setting.partition("=")
         if not equals or not re.fullmatch(r"\w+(\.\w+)?", path):
@@ -65,6 +71,8 @@ def _kind(annotation: Any) -> Any:
         return _kind(arguments[0])
     if origin in (Union, types.UnionType):
         inner = [argument for argument in arguments if argument is not type(None)]
+        if len(inner) == 2 and _kind(inner[0]) is float and get_origin(inner[1]) is Literal:
+            return annotation
         return _kind(inner[0]) if len(inner) == 1 else None
     return annotation if origin is Literal or annotation in (float, int, str, bool) else None
 
@@ -75,6 +83,9 @@ def _reading(kind: Any) -> dict[str, Any]:
         return {"action": "store_true", "default": None}
     if get_origin(kind) is Literal:
         return {"choices": get_args(kind)}
+    if get_origin(kind) in (Union, types.UnionType):
+        words = get_args(get_args(kind)[1])
+        return {"type": lambda text: text if text in words else float(text), "metavar": f"NUMBER|{'|'.join(words)}"}
     return {"type": kind, "metavar": "TEXT" if kind is str else "NUMBER"}
 
 

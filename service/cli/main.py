@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from certiset import extras
+from certiset.core.display import harmless
 from certiset.core.errors import CertisetError
-from certiset.service.cli.errors import BAD_INPUT, INTERRUPTED, CommandError
+from certiset.service.cli.errors import BAD_INPUT, INTERRUPTED, UNHEARD, CommandError
 
 COMMANDS = {
     "up": "run the API and a worker in the foreground",
@@ -19,7 +20,10 @@ COMMANDS = {
     "calibrate": "calibrate a model on a dataset, with a progress bar",
     "calibrations": "list, cancel and delete calibrations",
     "predict": "get prediction sets",
+    "batches": "have a server write the sets of all rows of a dataset",
+    "predict-file": "write a file's rows with their sets, by a saved predictor and without a server",
     "predictors": "list, watch and delete what is served",
+    "deployments": "names that stand for predictors: set, list, roll back",
     "outcomes": "report what came true, correct it, annul it",
     "certificates": "list, show, download and verify certificates",
     "usage": "what your tenant has, and may have",
@@ -40,6 +44,7 @@ COMMANDS = {
 """commands to start with, for daily use and for operators, each with a short description"""
 _OF_A_SERVER = ("up", "demo", "api", "worker", "migrate", "keys", "tenant", "jobs", "doctor")
 """the commands for which a plain installation is not enough"""
+_VERDICTS = ("verify", "audit", "doctor")
 _EXAMPLES = """examples:
   certiset up
   certiset calibrate --dataset calibration.npz --model mod-01jd... --alpha 0.1
@@ -86,18 +91,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = build_parser(given).parse_args(given)
         code: int = options.run(options)
     except CommandError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        print("\n".join(map(harmless, f"{name}: {error}".split("\n"))), file=sys.stderr)
         return error.exit_code
     except CertisetError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        print("\n".join(map(harmless, f"{name}: {error}".split("\n"))), file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader, such as `head`, has seen enough.
+        # The reader, such as `head`, has seen enough. Where the exit code is a verdict, nobody has heard it.
         sys.stderr.close()
-        return 0
+        return UNHEARD if _command(given) in _VERDICTS else 0
     except ModuleNotFoundError as error:
         explained = extras.explained(error, name)
         if not isinstance(explained, extras.MissingExtraError):

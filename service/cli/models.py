@@ -14,7 +14,7 @@ from certiset.service.client import Client, Model
 _EXAMPLES = f"""examples:
   certiset models upload --manifest '{{"name": "logits", "task": "classification", "classes": 10, "input_shape": [10]}}'
   certiset models upload --manifest digits.json --weights digits.safetensors
-  certiset models upload --manifest scan.json --weights head.safetensors --backbone scan.onnx
+  certiset models upload --manifest scan.json --weights head.safetensors --onnx scan.onnx
   certiset models list
   certiset models delete mod-01jd...
 
@@ -30,14 +30,14 @@ def register(subparsers: Any) -> None:
     upload = add_action(actions, "upload", "upload a model; uploading the same one again gives the same model", _upload)
     upload.add_argument("--manifest", required=True, metavar="FILE|JSON", help="a JSON file, or the JSON itself")
     upload.add_argument("--weights", type=Path, metavar="FILE", help=".safetensors")
-    upload.add_argument("--backbone", type=Path, metavar="FILE", help=".onnx")
+    upload.add_argument("--onnx", "--backbone", type=Path, metavar="FILE", help=".onnx")
     add_records(
         actions, _VIEW, lambda client: client.models, "delete a model; predictors and certificates made with it remain"
     )
 
 
 def _upload(options: argparse.Namespace, client: Client) -> int:
-    made = client.models.upload(_manifest(options.manifest), weights=options.weights, backbone=options.backbone)
+    made = client.models.upload(_manifest(options.manifest), weights=options.weights, onnx=options.onnx)
     return _VIEW.print_line(made, options)
 
 

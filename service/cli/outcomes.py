@@ -26,6 +26,7 @@ _EXAMPLES = f"""examples:
 """
 _DASHED = re.compile(r"-[A-Za-z0-9_-]{40,}|-[0-9.][0-9.,eE+-]*")
 """prediction ids and truths that look like options"""
+_FILE = "many: .csv or .jsonl, with prediction_id and y; .jsonl may have x, the input that was asked, again"
 _PLACE = re.compile(r"outcomes\.(\d+)\.")
 
 
@@ -39,7 +40,12 @@ def register(subparsers: Any) -> None:
     actions = add_actions(parser, _with_dashes(type(parser)))
     report = add_action(actions, "report", "report one truth, or those of a file; each counts once", _report)
     report.add_argument("id", nargs="?", type=str.strip, metavar="PREDICTION_ID", help="names the set")
-    report.add_argument("--file", type=Path, metavar="FILE", help="many: .csv or .jsonl, with prediction_id and y")
+    report.add_argument(
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help=_FILE,
+    )
     _add_truth(report, nargs="?")
     correct = add_action(actions, "correct", "replace a truth that was reported; the verdict is reconsidered", _correct)
     annul = add_action(
@@ -84,7 +90,7 @@ def _report(options: argparse.Namespace, client: Client) -> int:
 def _of_file(file: Path, client: Client) -> OutcomesCounted:
     lines = read_truths(file)
     try:
-        return client.outcomes.report((line.prediction_id, line.y) for line in lines)
+        return client.outcomes.report(line.outcome for line in lines)
     except ApiError as error:
         place = _place(error, lines)
         if place is None:
@@ -104,6 +110,8 @@ def _text(counted: OutcomesCounted) -> str:
         parts.append(f"{counted.repeated:,} known before, by their prediction or their case")
     if counted.replayed:
         parts.append(f"{counted.replayed:,} of replays, which do not count")
+    if counted.collected:
+        parts.append(f"{counted.collected:,} for the next predictor")
     inside = sum(counted.covered)
     return f"{'; '.join(parts)}. {inside:,} of {len(counted.covered):,} sets contained the truth."
 

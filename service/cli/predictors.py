@@ -16,6 +16,7 @@ _EXAMPLES = f"""examples:
   certiset predictors show pred-1f0c...
   certiset predictors download pred-1f0c... -o predictor.safetensors
   certiset predictors monitor pred-1f0c...
+  certiset predictors levels pred-1f0c... --size 3
   certiset predictors delete pred-1f0c...
 
 {EXIT_CODES}
@@ -38,6 +39,14 @@ def register(subparsers: Any) -> None:
     download.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
     monitor = add_action(actions, "monitor", "whether the outcomes that were reported contradict it", _monitor)
     monitor.add_argument("id", metavar="ID", help="its id")
+    levels = add_action(actions, "levels", "ranks and sizes by alpha, where the promise is for all alpha", _levels)
+    levels.add_argument("id", metavar="ID", help="its id")
+    levels.add_argument(
+        "--size", type=float, metavar="NUMBER", help="also the smallest alpha at which --share of the sets is no larger"
+    )
+    levels.add_argument(
+        "--share", type=float, default=0.9, metavar="NUMBER", help="of the sets, for --size (default 0.9)"
+    )
 
 
 def _download(options: argparse.Namespace, client: Client) -> int:
@@ -62,8 +71,29 @@ def _monitor(options: argparse.Namespace, client: Client) -> int:
     if found.size is not None and found.size.mean is not None:
         promised, cap = at_most(found.size.promised), f"{found.size.cap:.4g}"
         print(f"mean size {found.size.mean:.4g}, at most {promised} promised (sizes above {cap} count as {cap})")
+    for group in found.groups or ():
+        alarm = ", contradicted" if group.contradicted else ""
+        print(f"group {', '.join(group.name)}: {group.misses:,} misses of {group.outcomes:,} outcomes{alarm}")
     for caveat in found.caveats:
         print(f"Caveat: {caveat}")
+    return 0
+
+
+def _levels(options: argparse.Namespace, client: Client) -> int:
+    found = client.predictors.levels(options.id, options.size, options.share)
+    if options.json:
+        print_json(found.model_dump())
+        return 0
+    print(f"Every alpha from {found.smallest_alpha:g} on holds at once. Sizes ({found.measure}) are measured;")
+    print(f"certified ones hold together, except with probability {risk(found.gamma)}.")
+    print(" alpha   rank  alone     size  certified")
+    for row in found.items:
+        bound = "" if row.size_bound is None else f"{at_most(row.size_bound):>11}"
+        print(f"{row.alpha:6g} {row.rank:6d} {row.rank_of_one_alpha:6d} {row.size:8.4g}{bound}")
+    if found.answer is not None:
+        least = "no alpha of these" if found.answer.alpha is None else f"alpha = {found.answer.alpha:g} on"
+        words = f"{100 * found.answer.share:g} % of the sets have a size of at most {found.answer.size:g}"
+        print(f"From {least}, {words}, as measured." if found.answer.alpha is not None else f"At {least}, {words}.")
     return 0
 
 

@@ -20,7 +20,13 @@ class Line:
     number: int
     """in the file, from 1"""
     prediction_id: str
-    y: float | list[float]
+    y: float | list[float] | str
+    x: list[Any] | None = None
+    """the input again, where the file has it"""
+
+    @property
+    def outcome(self) -> tuple[str, Any, Any]:
+        return self.prediction_id, self.y, self.x
 
 
 def read_truths(file: Path) -> list[Line]:
@@ -31,8 +37,8 @@ def read_truths(file: Path) -> list[Line]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             lines = [
-                Line(number, _id(id, where), _truth(y, where))
-                for number, id, y in read(stream, file)
+                Line(number, _id(id, where), _truth(y, where), _input(x, where))
+                for number, id, y, x in read(stream, file)
                 for where in [f"{file}, line {number}"]
             ]
     except UnicodeDecodeError as error:
@@ -42,18 +48,23 @@ def read_truths(file: Path) -> list[Line]:
     return lines
 
 
-def truth_of(text: str, where: str) -> float | list[float]:
-    """A label or a number, or the numbers of a vector."""
+def truth_of(text: str, where: str) -> float | list[float] | str:
+    """A class by its number or its name, a number, or the numbers of a vector."""
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
+        if "," not in text and text.strip().isprintable() and text.strip():
+            return text.strip()
         numbers = []
     if not numbers or not all(math.isfinite(number) for number in numbers):
-        raise CommandError(f"{where}: a truth must be a number, or comma-separated numbers, not {text.strip()[:40]!r}.")
+        raise CommandError(
+            f"{where}: a truth must be a number, comma-separated numbers, or the name of a class, not "
+            f"{text.strip()[:40]!r}."
+        )
     return numbers if "," in text else numbers[0]
 
 
-def _csv(stream: TextIO, file: Path) -> Iterator[tuple[int, Any, Any]]:
+def _csv(stream: TextIO, file: Path) -> Iterator[tuple[int, Any, Any, Any]]:
     rows = csv.reader(stream, strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]
@@ -66,12 +77,12 @@ def _csv(stream: TextIO, file: Path) -> Iterator[tuple[int, Any, Any]]:
                 wrong = f"has {len(cells)} cells, and the first line {len(header)}"
                 raise CommandError(f"{file}, line {rows.line_num}: this line {wrong}.")
             if cells:
-                yield rows.line_num, cells[id], cells[y]
+                yield rows.line_num, cells[id], cells[y], None
     except csv.Error as error:
         raise CommandError(f"{file}, line {rows.line_num}: this is not CSV: {error}.") from None
 
 
-def _json_lines(stream: TextIO, file: Path) -> Iterator[tuple[int, Any, Any]]:
+def _json_lines(stream: TextIO, file: Path) -> Iterator[tuple[int, Any, Any, Any]]:
     number = 0
     while line := stream.readline(_LONGEST_LINE):
         number += 1
@@ -83,7 +94,7 @@ def _json_lines(stream: TextIO, file: Path) -> Iterator[tuple[int, Any, Any]]:
             raise CommandError(f"{file}, line {number}: this is not JSON: {error}.") from None
         if not isinstance(found, dict):
             raise CommandError(f"{file}, line {number}: this must be an object with prediction_id and y.")
-        yield number, found.get("prediction_id"), found.get("y")
+        yield number, found.get("prediction_id"), found.get("y"), found.get("x")
 
 
 def _id(id: Any, where: str) -> str:
@@ -92,7 +103,7 @@ def _id(id: Any, where: str) -> str:
     return id.strip()
 
 
-def _truth(y: Any, where: str) -> float | list[float]:
+def _truth(y: Any, where: str) -> float | list[float] | str:
     if isinstance(y, str) and y.strip():
         return truth_of(y, where)
     if _is_number(y):
@@ -101,6 +112,12 @@ def _truth(y: Any, where: str) -> float | list[float]:
         return [float(one) for one in y]
     shown = "is missing" if y in (None, "") else f"must be a number, or a list of numbers, not {json.dumps(y)[:40]}"
     raise CommandError(f"{where}: y {shown}.")
+
+
+def _input(x: Any, where: str) -> list[Any] | None:
+    if x is None or (isinstance(x, list) and x and all(_is_number(one) for one in x)):
+        return x
+    raise CommandError(f"{where}: x must be a list of the numbers that were asked, or be left out.")
 
 
 def _is_number(value: Any) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 
 from certiset import auditing
 from certiset.core.certificate import Certificate, SizeStatement, Verification
-from certiset.core.certificate.public_keys import is_public_key, key_id, read_keys
+from certiset.core.certificate.public_keys import is_public_key, read_keys
+from certiset.core.display import harmless
 from certiset.service.cli.errors import CommandError, read_from
 from certiset.service.cli.parsers import add_command
 
@@ -91,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
 def _sentences(certificate: Certificate | SizeStatement, found: Verification) -> str:
     sizes = certificate.size_statement if isinstance(certificate, Certificate) else None
     said = [certificate.statement, sizes, certificate.account and certificate.account.statement]
+    deployed = certificate.deployment if isinstance(certificate, Certificate) else None
+    said.append(None if deployed is None else deployed.statement)
     lines = [certificate.id, *(sentence for sentence in said if sentence)]
     lines += [f"Caveat: {caveat.message}" for caveat in certificate.caveats]
     lines.append("")
@@ -100,18 +103,5 @@ def _sentences(certificate: Certificate | SizeStatement, found: Verification) ->
         for check in found.checks
         if not check.ok
     ]
-    return "\n".join([*lines, "", _verdict(found)])
-
-
-def _verdict(found: Verification) -> str:
-    if not found.holds:
-        return "This certificate does not hold: do not rely on it."
-    if found.trusted:
-        assert found.signed_by is not None
-        key = key_id(found.signed_by)
-        return f"All checks passed: the numbers hold, and the key {key}, which you trust, has signed them."
-    if found.signed_by is None:
-        who = "It bears no signature, so that anybody may have written it."
-    else:
-        who = f"It is signed by the key {found.signed_by}: compare that with the key that the issuer gave you."
-    return f"The numbers hold, but nobody that you named has signed them.\n{who}"
+    # Whoever forged a file could otherwise write a verdict of his own, and hide this one.
+    return "\n".join([*map(harmless, lines), "", found.verdict])

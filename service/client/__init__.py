@@ -1,5 +1,8 @@
 """A typed client of the HTTP service: ``from certiset import Client``. It needs neither torch nor the store."""
 
+from certiset.core.batch_resources import Batch
+from certiset.core.deployment_resources import Deployment, DeploymentEvent, DeploymentVersion
+from certiset.core.insight_resources import ModelOutputs
 from certiset.core.monitor_resources import Monitor, OutcomesCounted
 from certiset.core.resources import (
     AuditEntry,
@@ -23,13 +26,18 @@ from certiset.service.client.predictions import Prediction, Predictions, Predict
 __all__ = [
     "ApiError",
     "AuditEntry",
+    "Batch",
     "Calibration",
     "Certificate",
     "Client",
     "ClientError",
     "Dataset",
+    "Deployment",
+    "DeploymentEvent",
+    "DeploymentVersion",
     "Event",
     "Model",
+    "ModelOutputs",
     "Monitor",
     "OutcomesCounted",
     "Prediction",

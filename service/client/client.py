@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from certiset.core.resources import Ready, Usage
 from certiset.service.client.audit import AuditLog
+from certiset.service.client.batches import Batches
 from certiset.service.client.calibrations import Calibrations
 from certiset.service.client.certificates import Certificates
 from certiset.service.client.connection import BUSY, Connection
 from certiset.service.client.datasets import Datasets
 from certiset.service.client.defaults import default_key, default_url
+from certiset.service.client.deployments import Deployments
 from certiset.service.client.models import Models
 from certiset.service.client.outcomes import Outcomes
 from certiset.service.client.predict import Cases, predict
@@ -39,6 +41,8 @@ class Client:
         self.models = Models(self._connection)
         self.calibrations = Calibrations(self._connection)
         self.predictors = Predictors(self._connection)
+        self.batches = Batches(self._connection)
+        self.deployments = Deployments(self._connection)
         self.certificates = Certificates(self._connection)
         self.outcomes = Outcomes(self._connection)
         self.audit = AuditLog(self._connection)
@@ -58,26 +62,58 @@ class Client:
 
     @overload
     def predict_set(
-        self, predictor: str, x: Sequence[Sequence[Any]], *, member: int | None = None, cases: Cases = None
+        self,
+        predictor: str,
+        x: Sequence[Sequence[Any]],
+        *,
+        member: int | None = None,
+        cases: Cases = None,
+        groups: Any = None,
+        alpha: float | None = None,
     ) -> Predictions: ...
     @overload
     def predict_set(
-        self, predictor: str, x: float | Sequence[float], *, member: int | None = None, cases: Cases = None
+        self,
+        predictor: str,
+        x: float | Sequence[float],
+        *,
+        member: int | None = None,
+        cases: Cases = None,
+        groups: Any = None,
+        alpha: float | None = None,
     ) -> Prediction: ...
     @overload
     def predict_set(
-        self, predictor: str, x: NDArray[Any], *, member: int | None = None, cases: Cases = None
+        self,
+        predictor: str,
+        x: NDArray[Any],
+        *,
+        member: int | None = None,
+        cases: Cases = None,
+        groups: Any = None,
+        alpha: float | None = None,
     ) -> Any: ...
 
     def predict_set(
-        self, predictor: str, x: Any, *, member: int | None = None, cases: Cases = None
+        self,
+        predictor: str,
+        x: Any,
+        *,
+        member: int | None = None,
+        cases: Cases = None,
+        groups: Any = None,
+        alpha: float | None = None,
     ) -> Prediction | Predictions:
         """The set for one input, if x is flat, or for each row of x, if it is deeper; an image of one is flattened.
 
+        ``predictor`` is an id, or the name of a deployment; the answer says which predictor answered for all rows.
         Each row is served by a member drawn for it, or by ``member``, which replays a set for an audit.
         ``cases`` names the case of all rows, or of each: its outcome counts once, and it has the same member again.
+        ``groups`` says the group of each row, or of the one input, where groups have thresholds of their own (a list
+        where columns cross); a data frame that has their columns needs none.
+        ``alpha`` is needed where the promise is for all of them at once: one for all inputs.
         """
-        return predict(self._connection, predictor, x, member, cases)
+        return predict(self._connection, predictor, x, member, cases, groups, alpha)
 
     def usage(self) -> Usage:
         """What the key's tenant has of everything that is limited, and the limits."""

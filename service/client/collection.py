@@ -26,6 +26,9 @@ class Collection(Generic[R]):
     def delete(self, id: str) -> None:
         self._connection.send("DELETE", self._at(id), again=False)
 
+    def _rename(self, id: str, name: str) -> R:
+        return self._connection.ask(self.resource, "PATCH", self._at(id), json={"name": name})
+
     def _at(self, id: str, further: str = "") -> str:
         """The path of one, or of something that it has."""
         return f"{self.path}/{part(id)}{further}"

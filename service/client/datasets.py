@@ -19,6 +19,10 @@ class Datasets(Collection[Dataset]):
     path = "/datasets"
     resource = Dataset
 
+    def rename(self, id: str, name: str) -> Dataset:
+        """A new name; certificates keep the one that they were issued with."""
+        return self._rename(id, name)
+
     def upload(
         self,
         path: str | os.PathLike[str] | Any = None,

@@ -1,4 +1,4 @@
-"""Server-sent events of a calibration, from a stream that may break and is then resumed where it ended."""
+"""Server-sent events, from a stream that may break and is then resumed where it ended."""
 
 import json
 import time
@@ -33,19 +33,27 @@ def events(connection: Connection, id: str, reconnect_timeout: float, after: int
     A stream that breaks is resumed; only when nobody has answered for ``reconnect_timeout`` seconds is that an error.
     A server that does not answer the first try is an error at once.
     """
+    for name, number, data in resumed(connection, f"/calibrations/{part(id)}/events", reconnect_timeout, after):
+        event = _event(name, number, data)
+        if event is not None:
+            yield event
+            if event.calibration is not None:
+                return
+
+
+def resumed(
+    connection: Connection, path: str, reconnect_timeout: float, after: int = 0
+) -> Iterator[tuple[str, int, str]]:
+    """Name, number and data of each event after that number, without end."""
     answered: float | None = None
     pause = _PAUSE
     while True:
         try:
-            with connection.stream(
-                f"/calibrations/{part(id)}/events", {"Last-Event-ID": str(after)}, _SILENCE
-            ) as response:
+            with connection.stream(path, {"Last-Event-ID": str(after)}, _SILENCE) as response:
                 answered, pause = time.monotonic(), _PAUSE
                 for event in _parsed(response.iter_lines()):
-                    answered, after = time.monotonic(), event.number
+                    answered, after = time.monotonic(), event[1]
                     yield event
-                    if event.calibration is not None:
-                        return
         except httpx.TransportError:
             if answered is None or time.monotonic() - answered > reconnect_timeout:
                 with connection.explained():
@@ -57,7 +65,7 @@ def events(connection: Connection, id: str, reconnect_timeout: float, after: int
         pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-def _parsed(lines: Iterator[str]) -> Iterator[Event]:
+def _parsed(lines: Iterator[str]) -> Iterator[tuple[str, int, str]]:
     name, number, data = "", 0, ""
     for line in lines:
         field, _, value = line.partition(": ")
@@ -68,10 +76,8 @@ def _parsed(lines: Iterator[str]) -> Iterator[Event]:
         elif field == "data":
             data = value
         elif not line and data:
-            event = _event(name, number, data)
+            yield name, number, data
             name, data = "", ""
-            if event is not None:
-                yield event
 
 
 def _event(name: str, number: int, data: str) -> Event | None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from certiset.core.data.frame import COLUMN_NAMES, Frame, TextColumn, as_frame, nearest
+from certiset.core.data.frame import COLUMN_NAMES, Frame, TextColumn, as_frame
+from certiset.core.data_frames import nearest
 from certiset.core.errors import DataError
 
 _MOST_TEXT = 2**28

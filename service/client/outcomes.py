@@ -22,23 +22,25 @@ class Outcomes:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def report(self, outcomes: Iterable[tuple[str, Any]]) -> OutcomesCounted:
-        """Pairs of a prediction's id and the truth: a label, a number or a vector. Each counts once, however often.
+    def report(self, outcomes: Iterable[tuple[str, Any] | tuple[str, Any, Any]]) -> OutcomesCounted:
+        """Pairs of a prediction's id and the truth: a class or its name, a number or a vector.
 
-        Many are sent in several requests; where one is refused, those before it are counted.
+        Each counts once, however often. A third value is the input that was asked, again: a row for the next predictor
+        of its deployment. Many are sent in several requests; where one is refused, those before it are counted.
         """
-        given = [{"prediction_id": id, "y": np.asarray(y, dtype=np.float64).tolist()} for id, y in outcomes]
+        given = [_as_json(*outcome) for outcome in outcomes]
         parts = [self._send(given[start:end], start) for start, end in _pieces(given)]
         return OutcomesCounted(
             counted=sum(part.counted for part in parts),
             repeated=sum(part.repeated for part in parts),
             replayed=sum(part.replayed for part in parts),
             covered=tuple(inside for part in parts for inside in part.covered),
+            collected=sum(part.collected for part in parts),
         )
 
     def correct(self, prediction_id: str, y: Any) -> OutcomeState:
         """Another truth for a prediction whose outcome was reported; the verdict is reconsidered."""
-        body = {"y": np.asarray(y, dtype=np.float64).tolist()}
+        body = {"y": _truth(y)}
         return self._connection.ask(OutcomeState, "PATCH", f"/outcomes/{part(prediction_id)}", json=body)
 
     def annul(self, prediction_id: str) -> None:
@@ -51,6 +53,15 @@ class Outcomes:
         except ApiError as error:
             error.errors = tuple(_counted_from(start, one) for one in error.errors)
             raise
+
+
+def _as_json(id: str, y: Any, x: Any = None) -> dict[str, Any]:
+    brought = {} if x is None else {"x": np.asarray(x, dtype=np.float64).reshape(-1).tolist()}
+    return {"prediction_id": id, "y": _truth(y), **brought}
+
+
+def _truth(y: Any) -> Any:
+    return str(y) if isinstance(y, str) else np.asarray(y, dtype=np.float64).tolist()
 
 
 def _pieces(outcomes: Sequence[dict[str, Any]]) -> Iterator[tuple[int, int]]:

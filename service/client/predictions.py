@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import ConfigDict, model_validator
 
+from certiset.core.certificate.rounding import at_least, promise
+from certiset.core.display import Card, Shown, Table, Tone
 from certiset.core.resource_base import Resource
 from certiset.core.resources import Promise
 from certiset.service.client.errors import ClientError
@@ -14,8 +16,10 @@ from certiset.service.client.errors import ClientError
 if TYPE_CHECKING:
     from certiset.core.sets import PredictionSets
 
+_ROWS_SHOWN = 10
 
-class PredictionSet(Resource):
+
+class PredictionSet(Shown, Resource):
     """A set with the fields of its kind, such as ``labels``, or ``lower`` and ``upper``."""
 
     model_config = ConfigDict(extra="allow")
@@ -43,27 +47,58 @@ class PredictionSet(Resource):
         """As mathematicians write it."""
         return set_kind(self.kind).describe(self.model_dump())
 
+    def card(self) -> Card:
+        size = "infinite" if self.size is None else f"{self.size:.4g}"
+        return Card(self.text if set_is_known(self.kind) else f"a set of the kind {self.kind}", f"size {size}")
 
-class Prediction(Resource):
+
+class DeployedName(Resource):
+    """The name that was asked, and the version that answered."""
+
+    name: str
+    version: int
+
+
+class Prediction(Shown, Resource):
     prediction_id: str
     """names the set when its outcome is reported"""
     predictor: str
+    """that answered"""
+    deployment: DeployedName | None = None
+    """where the name of a deployment was asked"""
     member: int
     set: PredictionSet
     certificate: Promise
+    group: str | tuple[str, ...] | None = None
+    """of the input, where groups have thresholds of their own"""
+    whole_space: str | None = None
+    """why everything is in the set: unknown_group or too_few_rows"""
 
     def to_json(self) -> dict[str, Any]:
         """As GET /predict_set answers: a set has the fields of its kind, with null where an end is missing."""
-        content = self.model_dump(mode="json")
+        unsaid = {name for name in ("group", "whole_space") if name not in self.model_fields_set}
+        unsaid |= set() if self.deployment else {"deployment"}
+        content = self.model_dump(mode="json", exclude=unsaid)
         content["set"] = self.set.model_dump(mode="json", exclude_unset=True)
+        content["certificate"] = self.certificate.model_dump(mode="json", exclude_unset=True)
         return content
 
+    def card(self) -> Card:
+        found = self.set.card()
+        said = [*_said(self.certificate), ("predictor", self.predictor), ("prediction", self.prediction_id)]
+        return Card(found.title, found.beside, verdict=_verdict(self.certificate), facts=said)
 
-class Predictions(Sequence[Prediction]):
+
+class Predictions(Shown, Sequence[Prediction]):
     """One prediction per row, in the order of the rows."""
 
     def __init__(self, predictor: str, certificate: Promise, rows: Sequence[Prediction]) -> None:
         self.predictor, self.certificate, self._rows = predictor, certificate, rows
+
+    @property
+    def deployment(self) -> DeployedName | None:
+        """Where the name of a deployment was asked: one predictor has answered for all rows."""
+        return self._rows[0].deployment if self._rows else None
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -86,8 +121,40 @@ class Predictions(Sequence[Prediction]):
 
     def to_json(self) -> dict[str, Any]:
         """As POST /predict_set answers."""
-        head = {"predictor": self.predictor, "certificate": self.certificate.model_dump()}
+        deployed = {"deployment": self.deployment.model_dump()} if self.deployment else {}
+        head = {"predictor": self.predictor, **deployed, "certificate": self.certificate.model_dump()}
         return {**head, "predictions": [row.to_json() for row in self]}
+
+    def card(self) -> Card:
+        shown = [row.set.card() for row in self._rows[:_ROWS_SHOWN]]
+        rows = [(str(place), one.title, one.beside.removeprefix("size ")) for place, one in enumerate(shown)]
+        return Card(
+            f"Predictions: {len(self)} sets",
+            verdict=_verdict(self.certificate),
+            facts=[*_said(self.certificate), ("predictor", self.predictor)],
+            table=Table(("row", "set", "size"), rows, len(self)),
+        )
+
+
+def _verdict(certificate: Promise) -> tuple[Tone, str] | None:
+    """What is to be noticed first: that the promise no longer stands."""
+    said = {
+        "contradicted": "Reported outcomes contradict the certificate: do not rely on its promise.",
+        "withdrawn": "The predictor was deleted and is no longer served.",
+    }
+    return ("bad", said[certificate.status]) if certificate.status in said else None
+
+
+def _said(certificate: Promise) -> list[tuple[str, str]]:
+    promised = f"covers at least {at_least(certificate.coverage)}, with confidence {promise(certificate.delta)}"
+    caveats = [("caveats", f"{certificate.caveats}: see the certificate")] if certificate.caveats else []
+    return [("promise", promised), *caveats, ("certificate", certificate.id)]
+
+
+def set_is_known(name: str) -> bool:
+    from certiset.core.sets import SET_KINDS  # noqa: PLC0415 (as below)
+
+    return name in SET_KINDS
 
 
 def set_kind(name: str) -> "type[PredictionSets]":

@@ -3,6 +3,7 @@
 import time
 
 from certiset.service.client import Client
+from certiset.service.demo.afterwards import BLOCK, drift, recalibrated
 from certiset.service.demo.console import Console
 from certiset.service.demo.problem import DemoProblem
 from certiset.service.demo.workflow import DEFAULT, METHODS, DemoResult, finish, measure, start_fits
@@ -29,7 +30,22 @@ def run_demo(client: Client, console: Console) -> list[DemoResult]:
     results = [measure(client, fit, certificate) for fit, _, certificate in done]
     console.say("\nPromised, and measured on held-out rows (of mean sizes, smaller is better):\n")
     console.table(results)
+    _afterwards(client, console)
     return results
+
+
+def _afterwards(client: Client, console: Console) -> None:
+    """What the monitor is for, and what a name is for."""
+    monitor = client.predictors.monitor(drift(client))
+    console.say(
+        f"\nA third predictor, of delivery times, was watched while roads were closed: {monitor.misses} of "
+        f"{monitor.outcomes} outcomes were missed, and its certificate is {monitor.status}."
+    )
+    name = recalibrated(client)
+    console.say(
+        f"The name {name.name} stood for another one when it was contradicted, and stands for one that was calibrated "
+        f"anew on {BLOCK} later outcomes by now: GET /predict_set?predictor={name.name}&x=30"
+    )
 
 
 def _trained(console: Console) -> list[DemoProblem]:

@@ -74,7 +74,7 @@ def _start(client: Client, problem: DemoProblem, method: str, dataset: str, mode
     attempt = 0
     while True:
         attempt += 1
-        name = f"demo: {problem.title}, {method}"
+        name = f"{problem.title}: {method}"
         found = client.calibrations.start(dataset, model, idempotency_key=f"{key}-{attempt}", name=name, **options)
         # A calibration that failed or was cancelled in an earlier demo is not reused.
         if found.status not in ("failed", "cancelled"):

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from certiset.service.figures.plot import BLUE, GREEN, ORANGE, Plot, extent
+from certiset.service.figures.plot import BLUE, GREEN, ORANGE, WIDTH, Plot, extent
 
 _PHASES = {"tune": ("loss while the model is tuned", BLUE), "fit": ("loss of the posterior", GREEN)}
 
 
-def loss_figure(reports: Sequence[dict[str, Any]]) -> str:
+def loss_figure(reports: Sequence[dict[str, Any]], width: int = WIDTH) -> str:
     """The loss of both phases over the share of the work that is done."""
     losses = _series(reports, "loss")
     values = [value for _, _, value in losses]
     last = f"The last loss is {values[-1]:.4g}." if values else "No loss has been reported yet."
-    plot = Plot("Loss", last, "share of the fit that is done", "loss", (0, 1), extent(values))
+    plot = Plot("Loss", last, "share of the fit that is done", "loss", (0, 1), extent(values), width=width)
     for phase, (label, colour) in _PHASES.items():
         own = [(done, value) for name, done, value in losses if name == phase]
         if own:
@@ -22,7 +22,7 @@ def loss_figure(reports: Sequence[dict[str, Any]]) -> str:
     return plot.svg()
 
 
-def kl_figure(reports: Sequence[dict[str, Any]]) -> str:
+def kl_figure(reports: Sequence[dict[str, Any]], width: int = WIDTH) -> str:
     """The KL of the posterior against what the bound allows it."""
     spent, budgets = _series(reports, "kl"), _series(reports, "budget")
     values = [value for _, _, value in spent]
@@ -31,7 +31,7 @@ def kl_figure(reports: Sequence[dict[str, Any]]) -> str:
     else:
         words = "Nothing is spent before the posterior leaves its prior."
     ceiling = extent([*values, *(value for _, _, value in budgets)], include=[0.0]) if spent else (0.0, 1.0)
-    plot = Plot("KL spent", words, "share of the fit that is done", "KL in nats", (0, 1), ceiling)
+    plot = Plot("KL spent", words, "share of the fit that is done", "KL in nats", (0, 1), ceiling, width=width)
     plot.line([done for _, done, _ in spent], values, ORANGE, "KL spent")
     plot.line([done for _, done, _ in budgets], [value for _, _, value in budgets], BLUE, "budget", dash="6 4")
     if spent:

@@ -55,6 +55,8 @@ def create_app(settings: Settings, further: Iterable[APIRouter] = ()) -> FastAPI
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        # Nothing is reported to anybody but by /metrics and the logs; looking for somebody takes time at each request.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     add_handlers(app)
     for router in (*_routers(), *further):

@@ -1,6 +1,6 @@
 """No body is read further than its route allows, nor while too much is being read already.
 
-Too long by its header or on the way, it is refused with 413. Its bytes are reserved before they are read and given back
+Too long by its header or on the way, it is refused with 413. Its bytes are reserved before they are read and released
 when the request ends, however it ends; what does not fit is refused with 503. Bodies that are kept in memory and forms
 that stream to disk have a budget each, of which one tenant gets half.
 """

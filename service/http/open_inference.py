@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from certiset.core.data.group_labels import LONGEST_VALUE
 from certiset.core.errors import OptionError
 from certiset.service.http.exact_casts import cast_exactly
 from certiset.service.http.request_errors import body_error
@@ -20,6 +21,7 @@ from certiset.service.serving.set_server import ServedSets
 from certiset.service.serving.slices import row_slices
 
 HEAD_LENGTH = "Inference-Header-Content-Length"
+CLASS_NAMES = "class_names"
 NUMBERS_AT = ("inputs", 0, "data")
 _VALUES_AT_ONCE = 512
 """written before others have their turn"""
@@ -51,7 +53,19 @@ class InputTensor(Loose):
     name: Annotated[str, Field(max_length=200)]
     shape: Annotated[list[Annotated[int, Field(ge=0, le=2**40)]], Field(min_length=1, max_length=32)]
     datatype: Literal[
-        "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64"
+        "BOOL",
+        "UINT8",
+        "UINT16",
+        "UINT32",
+        "UINT64",
+        "INT8",
+        "INT16",
+        "INT32",
+        "INT64",
+        "FP16",
+        "FP32",
+        "FP64",
+        "BYTES",
     ]
     parameters: dict[str, Any] = Field(default_factory=dict)
     data: list[Any] | None = None
@@ -65,22 +79,69 @@ class RequestedOutput(Loose):
 class InferRequest(Loose):
     id: Annotated[str, Field(max_length=200)] | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
-    inputs: Annotated[list[InputTensor], Field(min_length=1, max_length=1)]
+    inputs: Annotated[list[InputTensor], Field(min_length=1, max_length=2)]
     outputs: Annotated[list[RequestedOutput], Field(max_length=20)] | None = None
 
 
-def read_request(head: bytes, numbers: NDArray[Any] | None, raw: bytes) -> tuple[InferRequest, NDArray[Any]]:
-    """What is asked, and the input; ``numbers`` are its data, if they were taken out of the head."""
+def read_request(
+    head: bytes, numbers: NDArray[Any] | None, raw: bytes
+) -> tuple[InferRequest, NDArray[Any], NDArray[Any] | None]:
+    """What is asked, the input and the groups of its rows, if given; ``numbers`` are the data of the input, if they
+    were taken out of the head."""
     try:
         asked = InferRequest.model_validate_json(head)
     except ValidationError as error:
         raise body_error(error, InferRequest) from None
-    return asked, _tensor(asked.inputs[0], numbers, raw)
+    first, others = asked.inputs[0], asked.inputs[1:]
+    binary = first.parameters.get("binary_data_size")
+    end = binary if type(binary) is int and binary >= 0 and others else len(raw)
+    groups = read_groups(others[0], raw[end:]) if others else None
+    return asked, _tensor(first, numbers, raw[:end]), groups
+
+
+def read_groups(given: InputTensor, raw: bytes) -> NDArray[Any]:
+    """The second tensor: a group for each row, or for each row and column that crosses, as texts or numbers."""
+    if given.name != "groups" or len(given.shape) > 2:
+        raise OptionError("The first input is named x, and the second, if there is one, groups.", field="inputs.1.name")
+    if given.datatype != "BYTES":
+        return _numbers(given, None, raw, 1)
+    size = math.prod(given.shape)
+    texts = given.data
+    if given.parameters.get("binary_data_size") is not None:
+        texts = _texts(raw)
+    if texts is not None and len(given.shape) == 2 and texts and all(isinstance(entry, list) for entry in texts):
+        texts = [value for entry in texts for value in entry]
+    if texts is None or len(texts) != size or not all(isinstance(text, str) for text in texts):
+        raise OptionError(f"data must be {size} texts, as the shape says.", field="inputs.1.data")
+    return np.array(texts, dtype=str).reshape(given.shape)
+
+
+def _texts(raw: bytes) -> list[Any]:
+    """Each with its length before it, in four bytes."""
+    found, start = [], 0
+    try:
+        while start < len(raw):
+            (length,) = struct.unpack_from("<I", raw, start)
+            end = start + 4 + length
+            if length > 4 * LONGEST_VALUE or end > len(raw):
+                raise ValueError
+            found.append(raw[start + 4 : end].decode())
+            start = end
+    except (ValueError, struct.error):
+        raise OptionError(
+            "The bytes of groups must be UTF-8 texts, each after its length.",
+            field="inputs.1.parameters.binary_data_size",
+        ) from None
+    return found
 
 
 def _tensor(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes) -> NDArray[Any]:
-    if given.name != "x":
-        raise OptionError("The one input is named x.", field="inputs.0.name")
+    if given.name != "x" or given.datatype == "BYTES":
+        raise OptionError("The first input is named x, and has numbers.", field="inputs.0.name")
+    return _numbers(given, numbers, raw, 0)
+
+
+def _numbers(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes, place: int) -> NDArray[Any]:
     dtype, size = _DTYPES[given.datatype], 1
     for side in given.shape:
         size *= side
@@ -88,13 +149,13 @@ def _tensor(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes) -> NDA
     if binary is not None:
         if binary != len(raw) or binary != size * dtype.itemsize:
             message = f"{len(raw)} bytes follow the JSON, and the shape needs {size * dtype.itemsize}."
-            raise OptionError(message, field="inputs.0.parameters.binary_data_size")
+            raise OptionError(message, field=f"inputs.{place}.parameters.binary_data_size")
         try:
             array = np.frombuffer(raw, dtype=dtype).reshape(given.shape)
         except ValueError:
-            raise OptionError("No array has that shape.", field="inputs.0.shape") from None
+            raise OptionError("No array has that shape.", field=f"inputs.{place}.shape") from None
         if given.datatype == "BOOL" and array.view(np.uint8).max(initial=0) > 1:
-            raise OptionError("BOOL has bytes of 0 and 1 alone.", field="inputs.0.parameters.binary_data_size")
+            raise OptionError("BOOL has bytes of 0 and 1 alone.", field=f"inputs.{place}.parameters.binary_data_size")
         return array
     try:
         array = numbers if numbers is not None else np.array(given.data if given.data is not None else [])
@@ -103,9 +164,9 @@ def _tensor(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes) -> NDA
         nested = array.ndim > 1 and array.shape != tuple(given.shape)
         array = array.reshape(given.shape)
     except (ValueError, OverflowError, TypeError):
-        raise OptionError(f"data must be {size} numbers, as the shape says.", field="inputs.0.data") from None
+        raise OptionError(f"data must be {size} numbers, as the shape says.", field=f"inputs.{place}.data") from None
     if nested:
-        raise OptionError("data must be one flat list, or nested as the shape says.", field="inputs.0.data")
+        raise OptionError("data must be one flat list, or nested as the shape says.", field=f"inputs.{place}.data")
     return cast_exactly(array, dtype, given.datatype)
 
 
@@ -122,9 +183,13 @@ def write_answer(
         raise OptionError(f"There is no output {unknown[0]}; there are {', '.join(arrays)}.", field="outputs")
     all_binary = bool(asked.parameters.get("binary_data_output"))
     binary = {o.name: bool(o.parameters.get("binary_data", all_binary)) for o in asked.outputs or []}
-    certificate = json.loads(served.predictor.certificate_json)
+    certificate = json.loads(served.certificate_json)
     parameters = {f"certificate_{key}": value for key, value in certificate.items() if value is not None}
-    head = {"model_name": served.predictor.id, "model_version": "1", "parameters": parameters}
+    name, version = served.predictor.id, "1"
+    if served.deployed is not None:
+        name, version = served.deployed.name, str(served.deployed.version)
+        parameters["predictor"] = served.predictor.id
+    head = {"model_name": name, "model_version": version, "parameters": parameters}
     yield (json.dumps(head | ({"id": asked.id} if asked.id else {}))[:-1] + ', "outputs": [').encode()
     for place, name in enumerate(wanted):
         if place:
@@ -134,6 +199,12 @@ def write_answer(
         else:
             yield from _json_output(name, arrays[name])
     yield b"]}"
+
+
+def class_names(served: ServedSets) -> dict[str, NDArray[np.bytes_]]:
+    """One more output, with the name of each class, where classes have names."""
+    labels = served.predictor.predictor.labels
+    return {} if labels is None else {CLASS_NAMES: np.array([label.encode() for label in labels])}
 
 
 def _described(name: str, array: NDArray[Any]) -> dict[str, Any]:

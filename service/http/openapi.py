@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.routing import Route
 
+from certiset.core.deployment_resources import DeploymentEvent
 from certiset.core.resources import Problem, Promise
 
 DESCRIPTION = "__openapi__"
@@ -19,6 +20,7 @@ _SECTIONS = (
     "models",
     "calibrations",
     "predictors",
+    "deployments",
     "certificates",
     "outcomes",
     "figures",
@@ -48,7 +50,7 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
             document["paths"][path] = {**described, **document["paths"].get(path, {})}
     document["paths"] = dict(sorted(document["paths"].items(), key=lambda entry: _section(entry[1])))
     schemas = document["components"].setdefault("schemas", {})
-    for resource in (Problem, Promise):
+    for resource in (Problem, Promise, DeploymentEvent):
         definitions = resource.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas |= definitions.pop("$defs", {})
         schemas[resource.__name__] = definitions

@@ -1,19 +1,24 @@
-"""What an .npz body asks: the array x, and beside it, if rows are named, the array case."""
+"""What an .npz body asks: the array x, and beside it the names of rows and columns and the groups, if there are any."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.case_names import LONGEST_CASE
 from certiset.core.data.formats.npz import read_arrays
+from certiset.core.data.frame import COLUMN_NAMES
+from certiset.core.data.group_labels import LONGEST_VALUE
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError, OptionError, TooLargeError
 from certiset.service.http.prediction_requests import SetQuery
-from certiset.service.serving.case_hashes import LONGEST_CASE
 
-_CASE = "case"
+_CASE, _GROUPS = "case", "groups"
+_MOST_BYTES_OF_COLUMNS = 2**20
 _LONGEST_BYTES = 4 * LONGEST_CASE
 """of a text in UTF-8, or in the four bytes a letter that NumPy takes"""
+_MOST_CROSSED = 8
 
 
 def read_npz(body: bytes, predictor: str | None, unpacked_bytes: int, max_rows: int) -> SetQuery:
@@ -29,13 +34,50 @@ def read_npz(body: bytes, predictor: str | None, unpacked_bytes: int, max_rows: 
         if shape[0] > max_rows:
             raise TooLargeError(f"At most {max_rows:,} rows are accepted at once.", field=_CASE)
 
-    arrays = read_arrays(body, ["x"], Limits(unpacked_bytes=unpacked_bytes), optional={_CASE: check})
-    x, cases = arrays["x"], arrays.get(_CASE)
+    def check_groups(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
+        if dtype.kind not in "USiufb" or dtype.itemsize > 4 * LONGEST_VALUE:
+            raise DataError("The array groups must hold short texts or numbers.", field=_GROUPS)
+        if len(shape) not in (1, 2) or shape[0] > max_rows or (len(shape) == 2 and shape[1] > _MOST_CROSSED):
+            raise DataError(f"The array groups must have one entry for each row of x, not {shape}.", field=_GROUPS)
+
+    optional = {_CASE: check, _GROUPS: check_groups, COLUMN_NAMES: _check_columns}
+    arrays = read_arrays(body, ["x"], Limits(unpacked_bytes=unpacked_bytes), optional=optional)
+    x, cases, columns = arrays["x"], arrays.get(_CASE), _columns(arrays)
+    groups = _decoded(arrays.get(_GROUPS))
     if cases is None:
-        return SetQuery(predictor, x, None)
+        return SetQuery(predictor, x, None, None, columns, groups)
     if x.ndim and len(cases) != len(x):
         raise _error(f"has {len(cases):,} entries, and x has {len(x):,} rows: there must be one for each row")
-    return SetQuery(predictor, x, None, _names(cases))
+    return SetQuery(predictor, x, None, _names(cases), columns, groups)
+
+
+def _check_columns(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
+    """Before they are read, as above."""
+    if dtype.kind not in "US" or len(shape) != 1 or shape[0] * dtype.itemsize > _MOST_BYTES_OF_COLUMNS:
+        raise DataError(
+            f"The array {COLUMN_NAMES} must name x's columns, in at most {_MOST_BYTES_OF_COLUMNS:,} bytes.",
+            field=COLUMN_NAMES,
+        )
+
+
+def _columns(arrays: Mapping[str, NDArray[Any]]) -> list[str] | None:
+    if COLUMN_NAMES not in arrays:
+        return None
+    try:
+        found = arrays[COLUMN_NAMES].tolist()
+        return [name.decode() if isinstance(name, bytes) else name for name in found]
+    except (ValueError, SystemError):
+        raise DataError(f"The array {COLUMN_NAMES} holds something that is not text.", field=COLUMN_NAMES) from None
+
+
+def _decoded(groups: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Bytes as the text that they are."""
+    if groups is None or groups.dtype.kind != "S":
+        return groups
+    try:
+        return np.char.decode(groups, "utf-8")
+    except UnicodeDecodeError:
+        raise DataError("The array groups holds bytes that are not UTF-8.", field=_GROUPS) from None
 
 
 def _names(cases: NDArray[Any]) -> list[str]:

@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 from pydantic_core import from_json
 
+from certiset.core.data.case_names import LONGEST_CASE
+from certiset.core.data.group_labels import LONGEST_VALUE
 from certiset.core.errors import DataError, OptionError
-from certiset.core.store.identifiers import ID_PATTERN
+from certiset.core.store.identifiers import REFERENCE_PATTERN
 from certiset.service.http.schemas.common import Strict
-from certiset.service.serving.case_hashes import LONGEST_CASE, Cases
+from certiset.service.serving.case_hashes import Cases
 
 LONGEST_X = 50_000
 """servers take addresses of up to 64 KiB"""
@@ -20,10 +22,17 @@ MOST_MEMBERS = 10_000
 CASES = (
     "the caller's name for the case of all rows, or of each: its outcome counts once, and it has the same member again"
 )
+COLUMNS = "the names of the columns of x: put in the order of the calibration rows' columns, or refused if others"
+ALPHA = "the level that is asked for: needed where the promise is for all alpha at once, and one for all inputs"
+GROUPS = (
+    "the group of each row, where the predictor has a threshold for every group: a text or a number, or a list of them "
+    "where columns cross"
+)
+GroupValue = Annotated[str, Field(max_length=LONGEST_VALUE)] | float
 Case = Annotated[str, Field(min_length=1, max_length=LONGEST_CASE)]
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 NUMBERS = rf"^\s*{_NUMBER}\s*(,\s*{_NUMBER}\s*)*$"
-_ID = re.compile(ID_PATTERN)
+_REFERENCE = re.compile(REFERENCE_PATTERN)
 
 
 class SetQuery(NamedTuple):
@@ -31,13 +40,22 @@ class SetQuery(NamedTuple):
     x: ArrayLike
     member: int | None
     cases: Cases | None = None
+    columns: list[str] | None = None
+    """names of the columns of x, by which they are put in order"""
+    groups: Any = None
+    alpha: float | None = None
 
 
 class PredictRequest(Strict):
-    predictor: Annotated[str, Field(pattern=ID_PATTERN)]
+    predictor: Annotated[
+        str, Field(pattern=REFERENCE_PATTERN, description="a predictor's id, or the name of a deployment")
+    ]
     x: Annotated[list[Any], Field(min_length=1, description="rows, each of the model's input shape or flat")]
     member: Annotated[int, Field(ge=0, le=MOST_MEMBERS)] | None = None
     cases: Case | list[Case] | None = Field(None, description=CASES)
+    columns: list[str] | None = Field(None, description=COLUMNS)
+    groups: list[GroupValue | list[GroupValue]] | None = Field(None, description=GROUPS)
+    alpha: Annotated[float, Field(gt=0, lt=1)] | None = Field(None, description=ALPHA)
 
 
 def read_query(text: bytes) -> SetQuery:
@@ -46,17 +64,22 @@ def read_query(text: bytes) -> SetQuery:
         if name not in given:
             raise OptionError(f"{name} is missing.", field=name)
     for name, values in given.items():
-        if name in ("predictor", "x", "member", "case") and len(values) > 1:
+        if (
+            name in ("predictor", "x", "member", "case", "alpha") and len(values) > 1
+        ):  # columns that cross have a group each
             raise OptionError(f"{name} is given more than once.", field=name)
     predictor = given["predictor"][0]
-    if not _ID.fullmatch(predictor):
+    if not _REFERENCE.fullmatch(predictor):
         raise _not_an_id()
     if len(given["x"][0]) > LONGEST_X:
         raise DataError(f"x has more than {LONGEST_X:,} characters: send such an input by POST.", field="x")
     case = given.get("case", [None])[0]
     if case is not None and not 0 < len(case) <= LONGEST_CASE:
         raise OptionError(f"case must be a text of 1 to {LONGEST_CASE} characters.", field="case")
-    return SetQuery(predictor, _numbers(given["x"][0]), _member(given.get("member", [None])[0]), case)
+    group = given.get("group")
+    groups = None if group is None else group if len(group) == 1 else [group]
+    member, alpha = _member(given.get("member", [None])[0]), read_alpha(given.get("alpha", [None])[0], text=True)
+    return SetQuery(predictor, _numbers(given["x"][0]), member, case, None, groups, alpha)
 
 
 def _fields(text: bytes) -> dict[str, list[str]]:
@@ -99,6 +122,17 @@ def _member(text: str | None) -> int | None:
     return int(text)
 
 
+def read_alpha(given: Any, field: str = "alpha", *, text: bool = False) -> float | None:
+    """From JSON, or from the text of a query."""
+    if given is None:
+        return None
+    if text and re.fullmatch(_NUMBER, given, re.ASCII):
+        given = float(given)
+    if type(given) not in (int, float) or not 0 < given < 1:
+        raise OptionError(f"{field} must be a number between 0 and 1.", field=field)
+    return float(given)
+
+
 def read_json(body: bytes, numbers: NDArray[Any] | None = None) -> SetQuery:
     """``numbers`` are those of x, if they were taken out of the body."""
     try:
@@ -107,11 +141,11 @@ def read_json(body: bytes, numbers: NDArray[Any] | None = None) -> SetQuery:
         raise OptionError(f"The body is not valid JSON: {error}.", field="body") from None
     if not isinstance(given, dict):
         raise OptionError("The body must be an object with predictor and x.", field="body")
-    unknown = next((name for name in given if name not in ("predictor", "x", "member", "cases")), None)
+    unknown = next((name for name in given if name not in PredictRequest.model_fields), None)
     if unknown is not None:
-        known = "expected one of predictor, x, member, cases"
+        known = f"expected one of {', '.join(PredictRequest.model_fields)}"
         raise OptionError(f"{unknown[:100]} is not an option: {known}.", field=unknown[:100])
-    if not isinstance(given.get("predictor"), str) or not _ID.fullmatch(given["predictor"]):
+    if not isinstance(given.get("predictor"), str) or not _REFERENCE.fullmatch(given["predictor"]):
         raise _not_an_id()
     if numbers is not None:
         given["x"] = numbers
@@ -120,11 +154,17 @@ def read_json(body: bytes, numbers: NDArray[Any] | None = None) -> SetQuery:
     member = given.get("member")
     if member is not None and (type(member) is not int or member < 0):
         raise _not_a_member()
-    return SetQuery(given["predictor"], given["x"], member, given.get("cases"))
+    columns = given.get("columns")
+    if columns is not None and not (isinstance(columns, list) and all(type(name) is str for name in columns)):
+        raise OptionError("columns must be a list of the names of x's columns.", field="columns")
+    groups, alpha = given.get("groups"), read_alpha(given.get("alpha"))
+    if groups is not None and not isinstance(groups, list):
+        raise DataError("groups must be a list with the group of each row.", field="groups")
+    return SetQuery(given["predictor"], given["x"], member, given.get("cases"), columns, groups, alpha)
 
 
 def _not_an_id() -> OptionError:
-    return OptionError("predictor must be an id, such as pred-1f0c.", field="predictor")
+    return OptionError("predictor must be an id, such as pred-1f0c, or the name of a deployment.", field="predictor")
 
 
 def _not_a_member() -> OptionError:

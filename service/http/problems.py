@@ -30,6 +30,7 @@ from certiset.core.errors import (
     StoreFullError,
     TooLargeError,
     UnavailableError,
+    VersionError,
 )
 from certiset.core.sandbox import SandboxError
 from certiset.service.http.request_errors import request_error
@@ -54,6 +55,7 @@ STATUS: dict[type[CertisetError], int] = {
     StoreFullError: 507,
     TooLargeError: 413,
     UnavailableError: 503,
+    VersionError: 412,
     # Whatever else is raised was not meant for the caller.
     CertisetError: 500,
 }

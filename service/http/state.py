@@ -18,11 +18,13 @@ from certiset.service.http.access.rate_limit import RateLimit
 from certiset.service.http.access.secret import derive, read_secret
 from certiset.service.http.access.streams import Streams
 from certiset.service.http.access.wrong_keys import WrongKeys
+from certiset.service.http.deployment_feed import DeploymentFeeds
 from certiset.service.http.metrics import Metrics
 from certiset.service.http.progress_feed import ProgressFeeds
 from certiset.service.http.readiness import Readiness
 from certiset.service.http.refusals import RefusalLog
 from certiset.service.serving.case_hashes import CaseHashes
+from certiset.service.serving.deployment_names import DeploymentNames
 from certiset.service.serving.inference import InferenceThreads
 from certiset.service.serving.issued_counts import IssuedCounts
 from certiset.service.serving.prediction_ids import PredictionIds
@@ -50,6 +52,7 @@ class Service:
     limit: RateLimit
     streams: Streams
     feeds: ProgressFeeds
+    deployment_feeds: DeploymentFeeds
     reading: Shares
     """bytes of bodies in memory"""
     uploading: Shares
@@ -63,6 +66,8 @@ class Service:
     graphs: GraphHost
     """the processes of strangers' models"""
     predictors: PredictorCache
+    names: DeploymentNames
+    """of deployments"""
     prediction_ids: PredictionIds
     issued: IssuedCounts
     sets: SetServer
@@ -96,6 +101,7 @@ class Service:
         )
         issuer_keys = IssuerKeys.of(signer.public_key, map(str.strip, settings.retired_keys.split(",")))
         predictors = PredictorCache(store, settings.cache_bytes, inference, graphs, issuer_keys)
+        names = DeploymentNames(store, predictors.get)
         prediction_ids, issued = PredictionIds(derive(secret, "prediction ids")), IssuedCounts(store)
         batches = BatchProcess(
             _BATCH_SERVER,
@@ -115,6 +121,7 @@ class Service:
             limit=RateLimit(settings.rate_limit),
             streams=streams,
             feeds=ProgressFeeds(store),
+            deployment_feeds=DeploymentFeeds(store),
             reading=reading,
             uploading=Shares(settings.upload_bytes),
             upload_slots=Slots(_UPLOADS),
@@ -125,10 +132,12 @@ class Service:
             inference=inference,
             graphs=graphs,
             predictors=predictors,
+            names=names,
             prediction_ids=prediction_ids,
             issued=issued,
             sets=SetServer(
                 predictors,
+                names,
                 inference,
                 prediction_ids,
                 max_rows=settings.max_predict_rows,
@@ -136,6 +145,7 @@ class Service:
                 cases=CaseHashes(derive(secret, "cases")),
                 count_rows=metrics.rows.inc,
                 count_issued=issued.count,
+                count_asked=issued.count_asked,
                 threads=Slots(_HEAVY_THREADS),
             ),
             batches=batches,

@@ -7,6 +7,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from certiset.core.deployment_resources import EVENT_KINDS
 from certiset.core.errors import StoreError
 from certiset.core.store import Store
 from certiset.core.store.records import STATUSES
@@ -29,7 +30,8 @@ class StoreMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         try:
             with self._store.reading() as work:
-                found = [*self._calibrations(work), *self._certificates(work), self._audit(work)]
+                found = [*self._calibrations(work), *self._certificates(work), *self._deployments(work)]
+                found.append(self._audit(work))
         except StoreError:
             # What the process itself has counted is worth reading all the more now.
             found = []
@@ -42,8 +44,13 @@ class StoreMetrics(Collector):
         for status in STATUSES:
             calibrations.add_metric([status], counts.get(status, 0))
         yield calibrations
+        counts = work.batches.counts()
+        batches = GaugeMetricFamily("certiset_batches", "Batches by status.", labels=["status"])
+        for status in STATUSES:
+            batches.add_metric([status], counts.get(status, 0))
+        yield batches
         ages = work.statistics.queue_ages(_MOST_LABELS)
-        name, text = "certiset_queue_age_seconds", "How long the oldest queued calibration has been waiting."
+        name, text = "certiset_queue_age_seconds", "How long the oldest queued job has been waiting."
         yield GaugeMetricFamily(name, text, value=max(ages.values(), default=0.0))
         by_tenant = GaugeMetricFamily(
             "certiset_tenant_queue_age_seconds", f"{text[:-1]}, by tenant.", labels=["tenant"]
@@ -72,6 +79,19 @@ class StoreMetrics(Collector):
         for tenant, predictor in work.statistics.contradicted(_MOST_LABELS):
             by_predictor.add_metric([tenant, predictor], 1)
         yield by_predictor
+
+    def _deployments(self, work: Transaction) -> Iterator[Metric]:
+        names, rows = work.statistics.deployments()
+        yield GaugeMetricFamily("certiset_deployments", "Names that stand for predictors.", value=names)
+        text = "Reported outcomes that wait to calibrate a deployment's next predictor."
+        yield GaugeMetricFamily("certiset_deployment_rows", text, value=rows)
+        counts = work.statistics.deployment_events(_HOUR)
+        events = GaugeMetricFamily(
+            "certiset_deployment_events_last_hour", "What happened to deployments in the last hour.", labels=["kind"]
+        )
+        for kind in EVENT_KINDS:
+            events.add_metric([kind], counts.get(kind, 0))
+        yield events
 
     def _audit(self, work: Transaction) -> Metric:
         if time.monotonic() - self._counted_at >= _COUNTED_SECONDS:

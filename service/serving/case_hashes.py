@@ -7,15 +7,18 @@ always come from the same member.
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certiset.core.data.row_hashes import HASH_BYTES, row_digests
+from certiset.core.data.case_names import LONGEST_CASE
+from certiset.core.data.row_hashes import HASH_BYTES, begun_hash, row_digests
 from certiset.core.errors import OptionError
 
-LONGEST_CASE = 200
+_REMEMBERED = 1024
+"""predictors whose hashes need not be begun again"""
 Cases = str | Sequence[str]
 """one for all rows, or one for each"""
 
@@ -35,6 +38,7 @@ def checked_cases(given: Any, rows: int, field: str) -> list[str]:
 class CaseHashes:
     def __init__(self, key: bytes) -> None:
         self._key = key
+        self._of_inputs = lru_cache(_REMEMBERED)(partial(begun_hash, key, b"input"))
 
     def of_cases(self, tenant: str, predictor: str, names: Sequence[str]) -> tuple[list[bytes], NDArray[np.uint64]]:
         """One hash per case, and a number that is as good as random, by which its member is chosen."""
@@ -50,7 +54,7 @@ class CaseHashes:
 
     def of_inputs(self, tenant: str, predictor: str, inputs: NDArray[Any]) -> list[bytes]:
         """One hash per input: equal numbers have equal hashes, in whatever precision they came."""
-        return list(row_digests(self._key, inputs, purpose=b"input", prefix=_owner(tenant, predictor)))
+        return list(row_digests(self._of_inputs(_owner(tenant, predictor)), inputs))
 
 
 def _owner(tenant: str, predictor: str) -> bytes:

@@ -17,6 +17,8 @@ class IssuedCounts:
     def __init__(self, store: Store, seconds: float = _SECONDS) -> None:
         self._store, self._seconds = store, seconds
         self._counted: dict[tuple[str, str], int] = {}
+        self._asked: dict[tuple[str, str], int] = {}
+        """by the token of a deployment"""
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="issued sets", daemon=True)
@@ -27,10 +29,17 @@ class IssuedCounts:
             key = (tenant, predictor)
             self._counted[key] = self._counted.get(key, 0) + sets
 
+    def count_asked(self, tenant: str, token: str, sets: int) -> None:
+        """Sets that were served under the name of a deployment that collects outcomes."""
+        with self._lock:
+            key = (tenant, token)
+            self._asked[key] = self._asked.get(key, 0) + sets
+
     def flush(self) -> None:
         """Adds up what was counted, each predictor's by itself; what cannot be written is kept for the next time."""
         with self._lock:
             counted, self._counted = self._counted, {}
+            asked, self._asked = self._asked, {}
         for (tenant, predictor), sets in sorted(counted.items()):
             try:
                 with self._store.writing() as work:
@@ -40,6 +49,14 @@ class IssuedCounts:
                 # Whatever is wrong with the database, this thread must outlive it.
                 _log.warning("issued sets could not be counted: %s", first_line(error))
                 self.count(tenant, predictor, sets)
+
+        for (tenant, token), sets in sorted(asked.items()):
+            try:
+                with self._store.writing() as work:
+                    work.deployments.count_issued(tenant, token, sets)
+            except Exception as error:
+                _log.warning("sets of a deployment could not be counted: %s", first_line(error))
+                self.count_asked(tenant, token, sets)
 
     def close(self) -> None:
         """Writes the rest, if the database answers soon."""

@@ -5,16 +5,19 @@ import json
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from anyio.to_thread import run_sync
 from numpy.typing import NDArray
 
 from certiset.core.certificate import Certificate
+from certiset.core.certificate.best_member import best_member
 from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.certificate.issuer_keys import IssuerKeys
+from certiset.core.certificate.level_checks import place_of
 from certiset.core.certificate.rounding import promised_share, total_risk
-from certiset.core.errors import DamagedCertificateError, NotFoundError
+from certiset.core.errors import DamagedCertificateError, NotFoundError, OptionError
 from certiset.core.fit import Predictor
 from certiset.core.fit.canaries import check_canaries
 from certiset.core.fit.predictor import make_predictor
@@ -26,11 +29,21 @@ from certiset.core.store import Store
 from certiset.service.serving.inference import InferenceThreads
 
 _DISTINCT = 0.99
+_MOST_LEVELS = 64
 _REFRESH_SECONDS = 3.0
 _STALE_SECONDS = 15.0
 """what was last looked at so long ago is looked at before it is stated again"""
 _MOMENT_SECONDS = 0.5
 """for which an answer waits for that: a database that does not answer holds up no set"""
+
+
+class AskedPredictor(NamedTuple):
+    """A predictor at the level that is asked for."""
+
+    predictor: Predictor
+    certificate_json: bytes
+    is_watched: bool
+    """whether the monitor counts outcomes of its sets: at one of the levels it does"""
 
 
 @dataclass
@@ -54,6 +67,8 @@ class CachedPredictor:
     """whether an outcome counts once an input, because inputs did not repeat in calibration either"""
     each_is_promised: bool = False
     """every member keeps the promise by itself, so that one may be served alone, whatever the database says"""
+    at_places: OrderedDict[int, Predictor] = field(default_factory=OrderedDict)
+    """where the promise is for all alpha: with the thresholds of the levels that were asked for last"""
 
     def __post_init__(self) -> None:
         coverage = self.predictor.certificate.coverage
@@ -65,7 +80,30 @@ class CachedPredictor:
     def describe(self) -> None:
         """To be called whenever something has changed that answers state."""
         coverage = self.predictor.certificate.coverage
-        promised = guarantee_of(coverage).promised_alpha(coverage)
+        self.certificate_json = self._promise(guarantee_of(coverage).promised_alpha(coverage))
+
+    def asked_at(self, alpha: float | None, field: str = "alpha") -> AskedPredictor:
+        """What answers at the level that is asked for, and what it promises; ``field`` is what the caller calls it."""
+        levels = self.predictor.certificate.levels
+        if levels is None and alpha is None:
+            return AskedPredictor(self.predictor, self.certificate_json, True)
+        try:
+            if levels is None or alpha is None:
+                return AskedPredictor(self.predictor.asked_at(alpha), self.certificate_json, True)
+            place = place_of(self.predictor.certificate, levels, alpha)
+        except OptionError as error:
+            raise OptionError(str(error), field=field) from None
+        found = self.at_places.get(place)
+        if found is None:
+            found = self.at_places[place] = self.predictor.at_alpha(alpha)
+        self.at_places.move_to_end(place)
+        if len(self.at_places) > _MOST_LEVELS:
+            self.at_places.popitem(last=False)
+        watched = alpha == self.predictor.certificate.coverage.alpha
+        return AskedPredictor(found, self._promise(alpha, alpha), watched)
+
+    def _promise(self, promised: float, alpha: float | None = None) -> bytes:
+        coverage = self.predictor.certificate.coverage
         certificate = self.predictor.certificate
         account = certificate.account
         promise = Promise(
@@ -77,8 +115,10 @@ class CachedPredictor:
             caveats=len(certificate.caveats) + (account is not None and account.is_caveat),
             attempt=None if account is None else account.attempt,
             attempts=self.attempts,
+            alpha=alpha,
         )
-        self.certificate_json = json.dumps(promise.model_dump()).encode()
+        # Answers at the one alpha that there is need not name it.
+        return json.dumps(promise.model_dump(exclude={"alpha"} if alpha is None else None)).encode()
 
     @property
     def only_member(self) -> int | None:
@@ -94,17 +134,6 @@ class CachedPredictor:
         if member is None and numbers is not None:
             return self.predictor.choice.of_numbers(numbers)
         return self.predictor.draw_members(rows, member)
-
-
-def best_member(certificate: Certificate) -> int:
-    """The smallest certified size, or the smallest size seen where none is certified."""
-
-    def cost(place: int) -> tuple[float, int]:
-        member = certificate.members[place]
-        size = member.efficiency_bound if member.efficiency_bound is not None else member.efficiency_empirical
-        return (size if size is not None else float("inf"), place)
-
-    return min(range(len(certificate.members)), key=cost)
 
 
 def inputs_are_distinct(certificate: Certificate) -> bool:

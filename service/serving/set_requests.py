@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ class SetRequest:
     _parts: list[PredictionSets] = field(default_factory=list)
     _left: int = field(init=False)
     _failed: bool = False
+    _thread: int = field(default_factory=threading.get_ident)
+    """of the event loop, which asks"""
 
     def __post_init__(self) -> None:
         self.future = self.loop.create_future()
@@ -90,6 +93,10 @@ class SetRequest:
             if not self.future.done():
                 action()
 
+        if threading.get_ident() == self._thread:
+            # Nobody has to be woken, which takes longer than a small set.
+            tell()
+            return
         # A closed event loop means that nobody is waiting any more.
         with contextlib.suppress(RuntimeError):
             self.loop.call_soon_threadsafe(tell)

@@ -40,6 +40,7 @@ async function send(path, options = {}) {
 
 export const get = async (path) => (await send(path)).json();
 export const getText = async (path) => (await send(path)).text();
+export const getFile = async (path) => (await send(path)).blob();
 
 export async function post(path, body, method = "POST") {
   const form = body instanceof FormData;

@@ -1,17 +1,31 @@
 /* Which view the address asks for, and what all views have in common. */
 import { Problem, forgetKey, key, rememberKey, get, takeKeyFromAddress } from "/static/api.js";
+import { readAddress } from "/static/address.js";
 import { element, field } from "/static/dom.js";
+import "/static/tooltips.js";
 import { overview } from "/static/views/overview.js";
+import { compare } from "/static/views/compare.js";
+import { account } from "/static/views/account.js";
+import { dataset, datasets } from "/static/views/datasets.js";
+import { deployment, deployments } from "/static/views/deployments.js";
+import { model, models } from "/static/views/models.js";
 import { newCalibration } from "/static/views/new.js";
-import { calibration, calibrations } from "/static/views/calibration.js";
+import { calibration } from "/static/views/calibration.js";
 import { certificate } from "/static/views/certificate.js";
 import { predictor } from "/static/views/predictor.js";
 import { monitor } from "/static/views/monitor.js";
 
 const ROUTES = [
   [/^\/?$/, overview],
+  [/^\/compare$/, compare],
   [/^\/new$/, newCalibration],
-  [/^\/calibrations$/, calibrations],
+  [/^\/account$/, account],
+  [/^\/datasets$/, datasets],
+  [/^\/datasets\/([\w-]+)$/, dataset],
+  [/^\/deployments$/, deployments],
+  [/^\/deployments\/([\w.-]+)$/, deployment],
+  [/^\/models$/, models],
+  [/^\/models\/([\w-]+)$/, model],
   [/^\/calibrations\/([\w-]+)$/, calibration],
   [/^\/certificates\/([\w-]+)$/, certificate],
   [/^\/predictors\/([\w-]+)$/, predictor],
@@ -28,7 +42,7 @@ export function say(text) {
 }
 
 async function show() {
-  const path = location.hash.slice(1) || "/";
+  const { path, query } = readAddress();
   if (path === "main") return;
   current.abort();
   current = new AbortController();
@@ -50,7 +64,7 @@ async function show() {
   }
   main.setAttribute("aria-busy", "true");
   try {
-    const made = await found[1](...found[0].slice(1), { signal, say, again: show });
+    const made = await found[1](...found[0].slice(1), { signal, say, query, again: show });
     if (!signal.aborted) place(made);
   } catch (error) {
     if (signal.aborted) return;

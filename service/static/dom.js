@@ -1,5 +1,4 @@
 /* Small helpers that build the page; text is always text, never markup. */
-import { getText } from "/static/api.js";
 
 /** element("p", {class: "soft", onclick: f}, "text", child, …) */
 export function element(name, attributes = {}, ...children) {
@@ -16,9 +15,12 @@ export function element(name, attributes = {}, ...children) {
 export const link = (href, text, attributes = {}) => element("a", { href, ...attributes }, text);
 export const idText = (id) => element("span", { class: "id" }, id);
 
+const LARGE = 1e12;
+
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
+  if (Math.abs(value) >= LARGE) return value.toExponential(digits - 1).replace("e+", "\u00a0·\u00a010^");
   if (Number.isInteger(value)) return value.toLocaleString("en");
   return Number(value.toPrecision(digits)).toString();
 }
@@ -61,7 +63,7 @@ export function every(signal, milliseconds, say, f) {
 export function refill(place, ...children) {
   const stops = () => [...place.querySelectorAll("a, button, input, select, summary")];
   const at = stops().indexOf(document.activeElement);
-  place.replaceChildren(...children);
+  place.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
   if (at >= 0) stops()[at]?.focus({ preventScroll: true });
 }
 
@@ -89,36 +91,14 @@ export function table(caption, columns, rows, chosen = () => false) {
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     element("table", {}, element("caption", {}, caption),
       element("thead", {}, element("tr", {},
-        columns.map(([name, isNumber]) => element("th", { scope: "col", class: isNumber ? "number" : null }, name)))),
+        columns.map(([name, isNumber]) => (name
+          ? element("th", { scope: "col", class: isNumber ? "number" : null }, name) : element("td", {}))))),
       element("tbody", {}, rows.map((cells, place) => element("tr", { class: chosen(place) ? "chosen" : null },
         cells.map((cell, column) => {
           const name = column === 0 ? "th" : "td";
           const scope = column === 0 ? "row" : null;
           return element(name, { scope, class: columns[column][1] ? "number" : null }, cell ?? "–");
         }))))));
-}
-
-/** A figure drawn by the server. Its SVG comes from our own service and has no script, and the page allows none. */
-export async function figure(path, caption) {
-  const frame = element("figure", { class: "figure" });
-  const fill = async () => {
-    const parsed = new DOMParser().parseFromString(await getText(path), "image/svg+xml").documentElement;
-    frame.replaceChildren(document.importNode(parsed, true), element("figcaption", {}, caption ?? description(parsed)));
-  };
-  await fill();
-  frame.refresh = fill;
-  return frame;
-}
-
-const description = (svg) => svg.querySelector("desc")?.textContent ?? "";
-
-/** The figure, or the reason why there is none. */
-export async function figureOrReason(path) {
-  try {
-    return await figure(path);
-  } catch (error) {
-    return element("p", { class: "soft" }, error.message);
-  }
 }
 
 let counter = 0;
@@ -144,8 +124,8 @@ export function choice(options, chosen) {
     element("option", { value, selected: value === chosen }, text)));
 }
 
-export function save(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+export function saveFile(name, content, type = "application/json") {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   element("a", { href: address, download: name }).click();
   URL.revokeObjectURL(address);
 }

@@ -1,8 +1,8 @@
 """Prediction sets with PAC-Bayes certificates of coverage and size.
 
-    from certiset import Model, fit
+    from certiset import fit
 
-    predictor = fit(Model.from_manifest(manifest, weights), x, y, alpha=0.1, delta=0.05)
+    predictor = fit(model, x, y, alpha=0.1, delta=0.05)  # scikit-learn, torch, ONNX or a function
     predictor.predict_set(x)
     predictor.certificate.statement
 
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from certiset.auditing import verify
     from certiset.core import bounds
     from certiset.core.certificate import Certificate
-    from certiset.core.fit import Predictor, fit, load
+    from certiset.core.fit import Predictor, load
     from certiset.core.models import Model
+    from certiset.fitting import fit
+    from certiset.monitoring import monitor
+    from certiset.pushing import push
     from certiset.service.client import Client
 
     __version__: str
 
-__all__ = ["Certificate", "Client", "Model", "Predictor", "bounds", "fit", "load", "verify"]
+__all__ = ["Certificate", "Client", "Model", "Predictor", "bounds", "fit", "load", "monitor", "push", "verify"]
 
 _HOMES = {
     "Certificate": "certiset.core.certificate",
@@ -30,8 +33,10 @@ _HOMES = {
     "Model": "certiset.core.models",
     "Predictor": "certiset.core.fit",
     "bounds": "certiset.core",
-    "fit": "certiset.core.fit",
+    "fit": "certiset.fitting",
     "load": "certiset.core.fit",
+    "monitor": "certiset.monitoring",
+    "push": "certiset.pushing",
     "verify": "certiset.auditing",
 }
 

@@ -4,6 +4,10 @@ from importlib.util import find_spec
 
 PACKAGES = {
     "fit": ("onnx", "onnxruntime", "torch", "torchvision"),
+    "sklearn": ("skl2onnx", "sklearn"),
+    "arrow": ("pyarrow",),
+    "plot": ("matplotlib",),
+    "mlflow": ("mlflow", "mlflow_skinny", "pandas"),
     "server": (
         "alembic",
         "celery",
@@ -13,7 +17,6 @@ PACKAGES = {
         "matplotlib",
         "prometheus_client",
         "psycopg",
-        "pyarrow",
         "python_multipart",
         "redis",
         "sklearn",

@@ -121,11 +121,11 @@ def test_any_other_end_is_said(run: Run, function: str, words: str) -> None:
 
 def test_time_ends_where_it_should(run: Run) -> None:
     begin = time.monotonic()
-    with pytest.raises(SandboxError, match="did not finish within 3 seconds"):
-        run("sleep", seconds=3)
+    with pytest.raises(SandboxError, match=r"did not finish within 1\.5 seconds"):
+        run("sleep", seconds=1.5)
     assert time.monotonic() - begin < 20
     with pytest.raises(SandboxError, match=r"used more CPU time than it may"):
-        run("spin", cpu_seconds=2)
+        run("spin", cpu_seconds=1)
 
 
 def test_what_libraries_print_does_not_garble_the_answer(run: Run) -> None:

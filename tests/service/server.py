@@ -35,6 +35,7 @@ from tests.core.fit.problems import (
     toy_data,
     toy_model,
 )
+from tests.databases import create_sqlite
 from tests.forks import Forked
 from tests.launcher import launch
 from tests.servers import answers, free_port, wait_until
@@ -70,6 +71,8 @@ class Server:
 
 def start_server(home: Path, **settings: Any) -> Server:
     chosen = Settings(home=home, **settings)
+    if chosen.embedded_database:
+        create_sqlite(chosen)
     store = Store.ready(chosen)
     ring = KeyRing(store, derive(read_secret(chosen.secret), "api keys"))
     keys = {
@@ -178,8 +181,8 @@ def server_with_worker(home: Path, **settings: Any) -> Iterator[Server]:
         yield server
     finally:
         worker.terminate()
-        worker.wait(timeout=30)
         server.stop()
+        worker.wait(timeout=30)
 
 
 def certified_in_the_mean(predictor: Predictor) -> Predictor:
@@ -199,7 +202,7 @@ def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> 
     arrays = DatasetArrays.checked(random.normal(size=(50, *manifest.input_shape)), y)
     model, _ = add_model(store, tenant, predictor.scorer.model.manifest, predictor.scorer.model.tensors())
     with store.writing() as work:
-        made = _dataset(store, tenant, arrays)
+        made = as_dataset(store, tenant, arrays)
         dataset = work.datasets.of_content(tenant, made.sha256, made.target) or work.datasets.add(made)
         calibration = work.calibrations.create(dataset, model, {})
         claim = work.leases.claim(calibration.id)
@@ -208,7 +211,7 @@ def enter_predictor(store: Store, predictor: Predictor, tenant: str = "ada") -> 
     return calibration
 
 
-def _dataset(store: Store, tenant: str, arrays: DatasetArrays) -> Dataset:
+def as_dataset(store: Store, tenant: str, arrays: DatasetArrays) -> Dataset:
     """As an upload would make it, without the process that reads the file."""
     content = arrays.to_bytes()
     return Dataset(

@@ -75,6 +75,20 @@ class Attack:
                     connection.send(b"POST /predict_set HTTP/1.1\r\nHost: a\r\n")
             self.over.wait(5)
 
+    def swell(self, eve: httpx.Client) -> None:
+        eve.get("/predict_set", params={"predictor": self._ids["swell"], "x": "1e9"})
+
+    def stalled_bodies(self, eve: httpx.Client) -> None:
+        head = f"POST /predict_set HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {self.server.keys['eve']}\r\n"
+        with contextlib.ExitStack() as connections:
+            for _ in range(8):
+                with contextlib.suppress(OSError):
+                    connection = socket.create_connection(("127.0.0.1", self.server.port), timeout=5)
+                    connections.enter_context(connection)
+                    size = f"Content-Length: {120 * 2**20}\r\n\r\nPK"
+                    connection.send(f"{head}Content-Type: {NPZ['Content-Type']}\r\n{size}".encode())
+            self.over.wait(5)
+
     def wrong_keys(self, eve: httpx.Client) -> None:
         httpx.get(f"{self.server.url}/datasets", headers={"Authorization": "Bearer wrong"})
         time.sleep(0.02)
@@ -95,6 +109,8 @@ class Attack:
             *[self.endless_upload] * 2,
             self.queue_fits,
             self.half_sent,
+            self.swell,
+            self.stalled_bodies,
             self.wrong_keys,
             *[self.streams] * 8,
         ]
@@ -122,13 +138,14 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def of_eve(server: Server) -> Attack:
-    """Predictors of eve's whose graphs crash and loop for some input, and an ordinary one."""
+    """Predictors of eve's whose graphs crash, loop and take gigabytes for some input, and an ordinary one."""
     generator = np.random.default_rng(0)
     inputs = generator.uniform(0, 3, size=(200, 1)).astype(np.float32)
     truths = inputs[:, 0] + generator.standard_normal(200)
     store = Store(server.settings)
     ids = {}
-    for name, graph in (("crash", onnx_files.trap()), ("loop", onnx_files.patient())):
+    graphs = {"crash": onnx_files.trap(), "loop": onnx_files.patient(), "swell": onnx_files.swelling()}
+    for name, graph in graphs.items():
         manifest = {"name": name, "task": "regression", "input_shape": [1], "backbone": {"kind": "onnx"}}
         model = Model.from_manifest(manifest, onnx=graph)
         predictor = fit(model, inputs, truths, method="standard", bound="vovk_2b", score="residual")
@@ -188,4 +205,13 @@ def test_a_victim_is_served_and_calibrates_while_an_attacker_does_everything_at_
     assert (ended["status"], ended["error"]) == ("succeeded", None)
     assert len(statuses) > 100
     assert served >= 0.99, statuses
-    assert set(attack.done) >= {"crash", "flood_rows", "bomb", "queue_fits", "half_sent", "wrong_keys"}
+    assert set(attack.done) >= {
+        "crash",
+        "flood_rows",
+        "bomb",
+        "queue_fits",
+        "half_sent",
+        "swell",
+        "stalled_bodies",
+        "wrong_keys",
+    }

@@ -27,5 +27,5 @@ def test_the_bounds_give_the_numbers_beside_them() -> None:
 
 def test_readme_runs_at_least_what_it_promises() -> None:
     """tests/system/docs runs every block, so what matters is that the blocks are there."""
-    for promised in ("make up", "make demo", "make check", "fit(model", "/predict_set?", "certiset budget"):
+    for promised in ("make up", "make demo", "make check", "fit(forest", "/predict_set?", "certiset budget"):
         assert re.search(rf"```(?:sh|python)\n(?:(?!```).)*{re.escape(promised)}", README, re.DOTALL), promised

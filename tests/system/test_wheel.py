@@ -191,7 +191,7 @@ def test_a_name_that_needs_an_extra_says_which(plain: Installation, name: str) -
         ("migrate", "server"),
         ("keys list", "server"),
         ("jobs list", "server"),
-        ("budget --n 100 --plot budget.svg", "server"),
+        ("budget --n 100 --plot budget.svg", "plot"),
         ("data mnist", "fit"),
     ],
 )

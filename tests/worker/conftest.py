@@ -9,8 +9,11 @@ import pytest
 import redis
 
 from certiset.core.settings import Settings
+from tests.core.store.conftest import template
 from tests.servers import REDIS, PrivateRedis, missing, postgres_database
 from tests.worker.deployment import FAST, Deployment
+
+__all__ = ["template"]
 
 KINDS = ["embedded", "production"]
 
@@ -21,7 +24,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def settings(kind: str, tmp_path: Path, worker_id: str) -> Iterator[Settings]:
+def settings(kind: str, tmp_path: Path, worker_id: str, request: pytest.FixtureRequest) -> Iterator[Settings]:
     if kind == "embedded":
         yield Settings(home=tmp_path / "home", **FAST)
         return
@@ -32,16 +35,16 @@ def settings(kind: str, tmp_path: Path, worker_id: str) -> Iterator[Settings]:
         client.flushdb()
     except redis.ConnectionError:
         missing(f"No Redis at {REDIS} (CERTISET_TEST_REDIS_URL).")
-    with production(tmp_path, f"{REDIS}/{number}") as made:
+    with production(tmp_path, f"{REDIS}/{number}", request.getfixturevalue("template")) as made:
         yield made
     client.flushdb()
     client.close()
 
 
 @contextmanager
-def production(folder: Path, broker_url: str) -> Iterator[Settings]:
+def production(folder: Path, broker_url: str, template: str) -> Iterator[Settings]:
     """With a new database on the machine's PostgreSQL."""
-    with postgres_database() as url:
+    with postgres_database(template) as url:
         yield Settings(
             home=folder / "home",
             database_url=url,
@@ -65,7 +68,8 @@ def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     if request.param == "embedded":
         yield from _with_worker(Settings(home=folder / "home", **FAST), folder)
         return
-    with PrivateRedis.running() as own_redis, production(folder, own_redis.url) as settings:
+    template = request.getfixturevalue("template")
+    with PrivateRedis.running() as own_redis, production(folder, own_redis.url, template) as settings:
         yield from _with_worker(settings, folder)
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from celery import Celery
@@ -20,15 +20,19 @@ from certiset.core.jobs.announcer import Announcer
 from certiset.core.resources import FINISHED
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.garbage import orphans
 from certiset.core.store.migrate import migrate
-from certiset.core.store.records import Calibration
+from certiset.core.store.records import Calibration, Dataset
+from certiset.core.store.schema import is_current
 from tests.core.fit.problems import QUICK, toy_data, toy_model
+from tests.databases import create_sqlite
 from tests.forks import Forked
 from tests.launcher import confined_by_forking, launch
 from tests.servers import children_of, wait_until
 
 TENANT = "ada"
+J = TypeVar("J", Calibration, BatchRecord)
 PATIENCE = 120.0
 FAST: dict[str, Any] = {
     "lease_seconds": 2.0,
@@ -51,8 +55,11 @@ class Deployment:
     workers: list[Forked] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        if self.settings.embedded_database:
+            create_sqlite(self.settings)
         self.store = Store(self.settings)
-        migrate(self.store.database)
+        if not is_current(self.store.database):
+            migrate(self.store.database)
         self.announcer = Announcer.connect(self.settings, Celery)
         x, y = toy_data(400, seed=0)
         file = self.log.parent / "data.npz"
@@ -90,13 +97,21 @@ class Deployment:
         self.workers.append(worker)
         return worker
 
-    def state(self, calibration: Calibration) -> Calibration:
+    def submit_batch(self, predictor_id: str, dataset: Dataset, *, announce: bool = True) -> BatchRecord:
+        with self.store.writing() as work:
+            predictor = work.predictors.get(dataset.tenant, predictor_id)
+            made = work.batches.create(predictor, dataset, {"alpha": None, "cases": None})
+        if announce:
+            self.announcer.announce(made.id)
+        return made
+
+    def state(self, job: J) -> J:
         with self.store.reading() as work:
-            found = work.calibrations.find(calibration.id)
+            found = work.session.get(type(job), job.id)
         assert found is not None
         return found
 
-    def wait(self, calibration: Calibration, status: str | None = None, seconds: float = PATIENCE) -> Calibration:
+    def wait(self, calibration: J, status: str | None = None, seconds: float = PATIENCE) -> J:
         """Until it has that status, or has ended."""
         wanted = (status,) if status else FINISHED
         try:
@@ -107,7 +122,7 @@ class Deployment:
             raise AssertionError(f"{error}; it is {found.status}, {found.error}, and the workers say\n{tail}") from None
         return self.state(calibration)
 
-    def wait_until_fitting(self, calibration: Calibration) -> None:
+    def wait_until_fitting(self, calibration: J) -> None:
         """Until the first report of an attempt has come."""
         self.wait(calibration, "running")
         wait_until(lambda: self.state(calibration).progress is not None, PATIENCE, "a first report")

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,18 +13,19 @@ import pytest
 from certiset.core import landlock
 from certiset.worker.devices import Slot
 from certiset.worker.fitting_process import FittingProcess, FittingProcesses, ProcessEndedError
-from certiset.worker.protocol import Job
+from certiset.worker.protocol import FitJob
 from tests.servers import wait_until
 from tests.worker.deployment import alive
 
 SLOT = Slot("cpu", "cpu", {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""})
 ARTIFACTS = "memory://"
-JOB = Job("word", "memory://", "0" * 64, "0" * 64, "0" * 64, {}, {}, "cpu", graph_memory=2**31, graph_seconds=10)
+SCRATCH = Path(tempfile.gettempdir()) / "certiset-test-work"
+JOB = FitJob("word", "memory://", "0" * 64, "0" * 64, "0" * 64, {}, {}, "cpu", graph_memory=2**31, graph_seconds=10)
 
 
 @pytest.fixture
 def process() -> Iterator[FittingProcess]:
-    started = FittingProcess(SLOT, ARTIFACTS)
+    started = FittingProcess(SLOT, ARTIFACTS, SCRATCH)
     yield started
     started.kill()
 
@@ -107,7 +109,7 @@ def test_native_code_that_took_it_over_finds_neither_the_signing_key_nor_a_setti
     for name in secrets:
         monkeypatch.setenv(name, "a secret")
     monkeypatch.setattr("certiset.worker.fitting_process._RUNNER", "intruder")
-    process = FittingProcess(SLOT, str(home / "artifacts"))
+    process = FittingProcess(SLOT, str(home / "artifacts"), home / "work")
     try:
         found = process.answer(wait=60)
     finally:
@@ -135,7 +137,7 @@ def test_for_a_store_elsewhere_it_reads_the_credentials_and_nothing_beside_them(
     monkeypatch.setenv("TO_READ", ":".join(map(str, files.values())))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(files["s3_credentials"]))
     monkeypatch.setattr("certiset.worker.fitting_process._RUNNER", "intruder")
-    process = FittingProcess(SLOT, ARTIFACTS)
+    process = FittingProcess(SLOT, ARTIFACTS, SCRATCH)
     try:
         found = process.answer(wait=60)
     finally:
@@ -146,7 +148,7 @@ def test_for_a_store_elsewhere_it_reads_the_credentials_and_nothing_beside_them(
 
 
 def test_each_device_has_one_process_until_it_has_done_its_jobs() -> None:
-    processes = FittingProcesses(jobs_each=1, artifacts_url=ARTIFACTS)
+    processes = FittingProcesses(jobs_each=1, artifacts_url=ARTIFACTS, scratch=SCRATCH)
     first = processes.get(SLOT)
     assert processes.get(SLOT) is first
     first.start(JOB)

@@ -14,17 +14,16 @@ from certiset.core.errors import (
 )
 from certiset.core.settings import Settings
 from certiset.core.store import Store
-from certiset.core.store.migrate import migrate
 from certiset.core.store.store import Transaction
 from certiset.worker import retry
 from certiset.worker.retry import with_retries
+from tests.databases import new_store
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(retry, "_PAUSE_SECONDS", 0.01)
-    opened = Store(Settings(home=tmp_path))
-    migrate(opened.database)
+    opened = new_store(Settings(home=tmp_path))
     yield opened
     opened.close()
 

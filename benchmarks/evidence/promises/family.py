@@ -12,6 +12,7 @@ CHAPTERS = {
     "attempts": "The best of several attempts",
     "sizes": "Sizes",
     "monitor": "The monitor",
+    "deployments": "Deployments",
     "caveats": "Caveats about honest rows",
 }
 """in the order of the page"""

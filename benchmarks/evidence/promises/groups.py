@@ -21,7 +21,7 @@ _BATCH = 100
 
 
 def simulate(
-    *, runs: int, seed: int, sizes: str, delta: float, rule: ShareRule = "size", ties: int = 0, merged: bool = False
+    *, runs: int, seed: int, sizes: str, delta: float, rule: ShareRule = "even", ties: int = 0, merged: bool = False
 ) -> list[Tally]:
     """Rows fall into groups at random; scores are uniform within each, so that a threshold's miscoverage is known."""
     rng, world = np.random.default_rng(seed), World(ties)
@@ -75,9 +75,9 @@ FAMILY = Family(
     "groups",
     "Every group",
     f"Rows fall into groups at random, alpha = {ALPHA:g}; each group has a threshold of its own, and its share of "
-    "delta follows from the counts, `equal` for all or for the smallest sets (`size`). Uniform scores, or tied on 40 "
-    f"values. For comparison groups that are merged in view of the counts: of {HARD} hard groups the one with the "
-    "fewest rows joins an easy one.",
+    "delta follows from the counts: `even`, as fits share it, `equal` for all, or for the smallest sets (`size`). "
+    "Uniform scores, or tied on 40 values. For comparison groups that are merged in view of the counts: of "
+    f"{HARD} hard groups the one with the fewest rows joins an easy one.",
     simulate,
     [
         *[
@@ -89,10 +89,12 @@ FAMILY = Family(
                 parts=4 if "20" in sizes else 1,
             )
             for sizes, rule, ties in (
-                ("1 group of 500 rows", "size", 0),
+                ("1 group of 500 rows", "even", 0),
+                ("5 groups of 50 to 1000 rows", "even", 0),
+                ("5 groups of 50 to 1000 rows", "even", 40),
                 ("5 groups of 50 to 1000 rows", "size", 0),
-                ("5 groups of 50 to 1000 rows", "size", 40),
                 ("5 groups of 50 to 1000 rows", "equal", 0),
+                ("20 groups of 50 to 5000 rows", "even", 0),
                 ("20 groups of 50 to 5000 rows", "size", 0),
                 ("20 groups of 50 to 5000 rows", "equal", 0),
             )

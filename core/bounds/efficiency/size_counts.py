@@ -4,6 +4,7 @@ Sizes are counted in whole steps, and what lies between two counts as the larger
 number of labels over a pool in 1024ths of a label, widths and volumes in 1024ths of the size above which they are cut.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -69,6 +70,19 @@ class SizeCounts:
             raise DomainError(f"a size lies beyond the largest, {steps} steps.", field="sizes")
         levels, counts = np.unique(up, return_counts=True)
         return cls(steps, tuple(levels.tolist()), tuple(counts.tolist()))
+
+    def rounded_up(self, ladder: Sequence[int]) -> "SizeCounts":
+        """With every efficiency rounded up to one of ``ladder``, which ascends to ``steps``, fixed beforehand.
+
+        A bound on the larger mean is one on that of these sizes; it needs fewer numbers.
+        """
+        if not ladder or ladder[-1] != self.steps:
+            raise DomainError(f"a ladder of sizes ends at {self.steps}.", field="ladder")
+        found: dict[int, int] = {}
+        for level, often in zip(self.levels, self.counts, strict=True):
+            step = ladder[bisect_left(ladder, level)]
+            found[step] = found.get(step, 0) + often
+        return SizeCounts(self.steps, tuple(found), tuple(found.values()))
 
     @property
     def rows(self) -> int:

@@ -51,6 +51,8 @@ class Guarantee(ABC):
     """whether it is about draws from a posterior, and not about one fixed predictor"""
     promises_each_member: ClassVar[bool] = False
     """whether every member keeps the promise by itself, so that one may be served alone"""
+    all_levels: ClassVar[bool] = False
+    """whether it holds for all alpha at once, so that each set is asked for at one of them"""
     fixed_beforehand: ClassVar[str] = (
         "The prior, the ranks, the weights and the number of draws were fixed before the calibration rows were seen."
     )

@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from certiset.core.class_names import NamedTruths
 from certiset.core.data.frame import Frame
 from certiset.core.data.limits import Limits
 
-Reader: TypeAlias = Callable[[Path, str | None, Limits], tuple[NDArray[Any] | Frame, NDArray[Any] | None]]
+Reader: TypeAlias = Callable[[Path, str | None, Limits], tuple[NDArray[Any] | Frame, NDArray[Any] | NamedTruths | None]]
 
 
 @dataclass(frozen=True)

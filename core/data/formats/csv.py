@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from certiset.core.data.arrays import INSTEAD_OF_NAMES
+from certiset.core.class_names import NamedTruths
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.frame import Frame, TextColumn
 from certiset.core.data.limits import Limits
@@ -26,7 +26,7 @@ _MISSING = ("", "na", "n/a", "nan", "null", "none")
 _NOT_A_NUMBER = float("nan")
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | NamedTruths | None]:
     with file.open("rb") as stream:
         columns = _header(stream, target, limits)
         blocks, rows = [], 0
@@ -116,9 +116,10 @@ def _row(row: int, number: int, text: str, columns: Columns, texts: set[int]) ->
     values = []
     for place, cell in enumerate(cells):
         value = _NOT_A_NUMBER if place in texts else _number(cell)
-        if value is None or (value is _NOT_A_NUMBER and place in columns.targets):
+        missing = value is _NOT_A_NUMBER and cell.strip().lower() in _MISSING
+        if value is None or (missing and place in columns.targets and place not in texts):
             raise _flaw(f"Row {row} (line {number}), column {columns.names[place]!r}", cell)
-        if value is _NOT_A_NUMBER and cell.strip().lower() not in _MISSING:
+        if value is _NOT_A_NUMBER and not missing:
             texts.add(place)
         values.append(value)
     return values
@@ -141,8 +142,7 @@ def _flaw(where: str, cell: str) -> DataError:
         return DataError(f"{where} is empty: every cell must hold a number.")
     if _NUMBER.fullmatch(shown):
         return DataError(f"{where} holds {shown}, and every number must be finite.")
-    cut = shown if len(shown) < 40 else shown[:40] + "..."
-    return DataError(f"{where} holds {cut!r}, which is not a number. {INSTEAD_OF_NAMES}")
+    return DataError(f"{where} holds {shown[:40]!r}, which is not a number.")
 
 
 def _cells(text: str, number: int) -> list[str]:

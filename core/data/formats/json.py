@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.class_names import NamedTruths
 from certiset.core.data.arrays import INSTEAD_OF_NAMES
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.frame import Column, Frame, TextColumn
@@ -15,11 +16,11 @@ from certiset.core.data.tables import Columns
 from certiset.core.errors import DataError, TooLargeError
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | NamedTruths | None]:
     if file.stat().st_size > limits.json_bytes:
         raise TooLargeError(f"A JSON file may have at most {limits.json_bytes:,} bytes: send more as .npz or .parquet.")
     try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"), parse_constant=_refuse)
+        content = json.loads(file.read_text(encoding="utf-8-sig"), parse_constant=_refuse, object_pairs_hook=_object)
     except UnicodeDecodeError as error:
         raise DataError(f"The file is not UTF-8 at byte {error.start + 1}.") from None
     except (ValueError, RecursionError) as error:
@@ -37,11 +38,28 @@ def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArra
         for name, cells in content.items()
         if name not in ("x", target) and isinstance(cells, list) and len(cells) == len(x) and _is_flat(cells)
     }
-    return Frame(x, None, further), None if target is None else _array(target, content[target])
+    return Frame(x, None, further), None if target is None else _truths(target, content[target])
+
+
+def _truths(target: str, cells: Any) -> NDArray[Any] | NamedTruths:
+    """Numbers, or names of classes."""
+    if isinstance(cells, list) and cells and all(isinstance(cell, str) for cell in cells):
+        column = TextColumn.of(cells)
+        return NamedTruths(column.codes.astype(np.int64), tuple(column.values))
+    return _array(target, cells)
 
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
+
+
+def _object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(fields)
+    if len(content) < len(fields):
+        names = [name for name, _ in fields]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(f"an object has the field {json.dumps(twice)[:40]} twice, and only one of them could count")
+    return content
 
 
 def _array(name: str, value: Any) -> NDArray[Any]:
@@ -77,7 +95,7 @@ def _shape(entry: Any) -> tuple[int, ...]:
     return (len(entry), *(next(iter(shapes)) if shapes else ()))
 
 
-def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
+def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | NamedTruths | None]:
     if not records or not isinstance(records[0], dict):
         raise DataError("A JSON list must hold objects, one for each row.")
     columns = Columns.of(list(records[0]), target, limits)
@@ -90,7 +108,9 @@ def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[Fr
     for place, name in enumerate(columns.names):
         cells = [record[name] for record in records]
         if place in columns.targets:
-            wrong = next((row for row, cell in enumerate(cells) if not isinstance(cell, int | float)), None)
+            named = any(isinstance(cell, str) for cell in cells) and not any(_is_number(cell) for cell in cells)
+            expected = str if named else int | float
+            wrong = next((row for row, cell in enumerate(cells) if not isinstance(cell, expected)), None)
             if wrong is not None:
                 raise _not_a_number(wrong, name, cells[wrong])
         column = _column(name, cells)
@@ -99,6 +119,10 @@ def _records(records: list[Any], target: str | None, limits: Limits) -> tuple[Fr
         else:
             table[:, place] = column
     return columns.split(table, texts)
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float)
 
 
 def _is_flat(cells: list[Any]) -> bool:

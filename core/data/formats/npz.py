@@ -1,9 +1,9 @@
 """NumPy's .npz: a zip of arrays. Headers are read and checked before any content is."""
 
+import functools
 import io
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,9 +13,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from certiset.core.class_names import NamedTruths
 from certiset.core.data.arrays import check_dtype
 from certiset.core.data.formats.base import FileFormat
-from certiset.core.data.frame import COLUMN_NAMES, Column, Frame, TextColumn, as_column
+from certiset.core.data.frame import COLUMN_NAMES, Column, Frame, TextColumn, as_column, check_distinct
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError
 
@@ -126,10 +127,10 @@ def _further(file: Path, taken: set[str], rows: int, limits: Limits) -> dict[str
                 shape, dtype = _described(archive, entry, name)
             except DataError:
                 continue
-            if shape == (rows,) and dtype.kind in "biufU":
+            if shape == (rows,) and dtype.kind in "biufUS":
                 array = _content(archive, entry, name, shape, dtype, limits)
                 # As in other formats, a text that is empty is missing.
-                texts = [cell or None for cell in _as_texts(array, name)] if dtype.kind == "U" else None
+                texts = [cell or None for cell in _as_texts(array, name)] if dtype.kind in "US" else None
                 found[name] = as_column(array) if texts is None else TextColumn.of(texts)
     return found
 
@@ -138,9 +139,11 @@ def _first(error: Exception) -> str:
     return str(error).split("\n", maxsplit=1)[0].rstrip(".")[:200]
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | None]:
+def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArray[Any] | NamedTruths | None]:
     wanted = ["x"] if target is None else ["x", target]
-    optional = {} if target == COLUMN_NAMES else {COLUMN_NAMES: _check_names}
+    optional: dict[str, HeaderCheck] = {} if target == COLUMN_NAMES else {COLUMN_NAMES: _check_names}
+    if target is not None:
+        optional[target] = functools.partial(_check_truths, target)
     try:
         arrays = read_arrays(file, wanted, limits, optional=optional)
     except DataError as error:
@@ -149,8 +152,18 @@ def _read(file: Path, target: str | None, limits: Limits) -> tuple[Frame, NDArra
         raise
     x, y = arrays["x"], arrays[target] if target is not None else None
     further = _further(file, {*wanted, COLUMN_NAMES}, len(x), limits) if x.ndim else {}
-    named = arrays.get(COLUMN_NAMES) if optional else None
-    return Frame(x, None if named is None else _names(named, x, further), further), y
+    named = arrays.get(COLUMN_NAMES) if COLUMN_NAMES in optional and target != COLUMN_NAMES else None
+    frame = Frame(x, None if named is None else _names(named, x, further), further)
+    if y is None or target is None or y.dtype.kind != "U":
+        return frame, y
+    texts = TextColumn.of(_as_texts(y, target))
+    return frame, NamedTruths(texts.codes.astype(np.int64), tuple(texts.values))
+
+
+def _check_truths(target: str, shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
+    """Numbers, or one name per row."""
+    if dtype.kind != "U" or len(shape) != 1:
+        check_dtype(target, dtype, f"The array {target}")
 
 
 def _check_names(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
@@ -162,17 +175,15 @@ def _names(named: NDArray[Any], x: NDArray[Any], further: Mapping[str, Column]) 
     if x.ndim != 2 or len(named) != x.shape[1]:
         raise DataError(f"The array {COLUMN_NAMES} names {len(named)} columns, and x has the shape {x.shape}.")
     names = _as_texts(named, COLUMN_NAMES)
-    twice = next((name for name, count in Counter([*names, *further]).items() if count > 1), None)
-    if twice is not None:
-        raise DataError(f"Two columns are named {twice!r}.")
+    check_distinct([*names, *further])
     return names
 
 
 def _as_texts(array: NDArray[Any], name: str) -> list[str]:
     try:
-        found: list[str] = array.tolist()
+        found: list[str] = [cell.decode() if isinstance(cell, bytes) else cell for cell in array.tolist()]
     except (ValueError, SystemError):
-        # NumPy's letters may be no letters of Unicode.
+        # NumPy's letters may be no letters of Unicode, and bytes no UTF-8.
         raise DataError(f"The array {name} holds something that is not text.") from None
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.class_names import NamedTruths
 from certiset.core.data.arrays import INSTEAD_OF_NAMES
 from certiset.core.data.formats.base import FileFormat
 from certiset.core.data.frame import Column, Frame
@@ -22,7 +23,9 @@ _ROWS_AT_ONCE = 65_536
 _VALUES_AT_ONCE = 2**23
 
 
-def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any] | Frame, NDArray[Any] | None]:
+def _read(
+    file: Path, target: str | None, limits: Limits
+) -> tuple[NDArray[Any] | Frame, NDArray[Any] | NamedTruths | None]:
     # Here and below, pyarrow is loaded only where a file is read: whoever asks for suffixes may not have it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -36,7 +39,7 @@ def _read(file: Path, target: str | None, limits: Limits) -> tuple[NDArray[Any] 
             columns = Columns.of(schema.names, target, limits)
             texts = [place for place, field in enumerate(schema) if _is_text(field.type)]
             for place, field in enumerate(schema):
-                if place in columns.targets or place not in texts:
+                if place not in texts or (place in columns.targets and len(columns.targets) > 1):
                     _check_type(field.name, field.type)
         # As codes: text that is repeated may unpack to many times its size.
         with pq.ParquetFile(file, read_dictionary=[schema.names[place] for place in texts]) as table:
@@ -58,7 +61,7 @@ def _claimed(metadata: Any) -> int:
 
 def _arrays(
     table: Any, columns: Columns, texts: dict[int, TextCodes], limits: Limits
-) -> tuple[NDArray[Any] | Frame, NDArray[Any] | None]:
+) -> tuple[NDArray[Any] | Frame, NDArray[Any] | NamedTruths | None]:
     parts: dict[int, list[NDArray[Any]]] = {place: [] for place in range(len(columns.names)) if place not in texts}
     rows = size = 0
     a_row = _claimed(table.metadata) // 8 // max(1, table.metadata.num_rows)
@@ -79,8 +82,13 @@ def _arrays(
         if len({part.shape[1:] for part in parts[place]}) > 1:
             raise DataError(f"Column {columns.names[place]!r} has lists of different lengths.")
         whole[place] = np.concatenate(parts.pop(place))
-    further: dict[str, Column] = {columns.names[place]: codes.column() for place, codes in texts.items()}
-    return _frame(whole, columns, further), _joined(whole, columns.targets) if columns.targets else None
+    found = {place: codes.column() for place, codes in texts.items()}
+    further: dict[str, Column] = {
+        columns.names[place]: column for place, column in found.items() if place not in columns.targets
+    }
+    named = columns.named_truths(found)
+    numbers = _joined(whole, columns.targets) if columns.targets and named is None else None
+    return _frame(whole, columns, further), numbers if named is None else named
 
 
 def _frame(whole: dict[int, NDArray[Any]], columns: Columns, further: dict[str, Column]) -> Frame:

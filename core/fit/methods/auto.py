@@ -1,8 +1,9 @@
 r"""The default: whichever of the other methods some revealed rows speak for.
 
 Rows are revealed in random order. The first block tells, by cross-validation inside it, how small the sets would be
-for the model as given and for a few ways to adapt it. Then all other rows calibrate the best of these, or more rows are
-revealed, another look decides between the candidates, and what is left calibrates a pool that goes on learning.
+for the model as given and for a few ways to adapt it. Where none of them promises smaller sets, however many rows it is
+given, the others calibrate at once. Otherwise a third is revealed, which costs little, and a second look decides: to
+stop there, or to reveal up to half of the rows and let the others calibrate a pool that goes on learning.
 
 **Why looking is free.** Let R be the revealed rows and U the others. Every choice (what is tuned and how, whether to
 stop, how many blocks follow, their sizes, weights and ranks) is a function of R and of randomness that does not depend
@@ -19,16 +20,17 @@ from typing import ClassVar
 import numpy as np
 
 from certiset.core.bounds import TooFewPointsError
-from certiset.core.certificate.content import Selection
 from certiset.core.certificate.pool_parts import PoolPlan
+from certiset.core.certificate.selection import Selection
 from certiset.core.errors import OptionError
 from certiset.core.fit.candidates import point_candidate
-from certiset.core.fit.certification import certify_candidate
 from certiset.core.fit.comparison import compare, selection_of
 from certiset.core.fit.families import Family, families_of
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.forecast import Trial, Way, best_way
+from certiset.core.fit.grouping import is_grouped
 from certiset.core.fit.methods.base import Method, check_points
+from certiset.core.fit.only_candidate import certify_candidate
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.plan import Plan
 from certiset.core.fit.pool_fit import block_sizes, fit_pool, tune_member
@@ -36,8 +38,13 @@ from certiset.core.fit.workspace import Workspace
 
 _FEWEST_TO_REVEAL, _FEWEST_FOR_A_FIFTH = 400, 800
 _FIRST_SHARES = (0.1, 0.2)
-_LATER_SHARE = 0.5
-_SHARES, _FOLDS = (0.5, 1.0), 3
+_SECOND_SHARE, _LATER_SHARE = 0.35, 0.5
+"""of all rows: for a second look, and to begin a pool with"""
+_FOLDS = 3
+_PARTS = (0.5, 1.0)
+"""of the rows that could tune at the first look: two points of a learning curve"""
+_FEWEST_OF_A_GROUP, _SHARE_OF_GROUPS = 200, 0.1
+"""rows for each group with a threshold from which some are revealed, and how many of all are"""
 _TAKEN_ALONG = 2
 """candidates that are looked at once more"""
 
@@ -58,7 +65,8 @@ class Auto(Method):
 
     def guarantee_of(self, options: FitOptions) -> str:
         """Which of them it will be is seen on the way; one member alone needs a promise of its own."""
-        return "per_draw" if options.serve == "best" and options.guarantee == "auto" else options.guarantee
+        alone = options.serve == "best" or options.all_levels
+        return "per_draw" if alone and options.guarantee == "auto" else options.guarantee
 
     def tuned_rows(self, options: FitOptions, rows: int) -> int | None:
         return None
@@ -72,31 +80,46 @@ class Auto(Method):
         check_points(plan, unit, 0.0)
         return plan
 
+    def for_groups(self, plan: Plan, groups: int) -> Plan:
+        """Each group's rows are fewer, and what is revealed costs its sets more: few are, or none."""
+        rows = plan.n_tune + plan.n
+        first = int(_SHARE_OF_GROUPS * rows) if rows >= _FEWEST_OF_A_GROUP * groups else 0
+        return replace(plan, n_tune=first, blocks=(rows - first,)) if first < plan.n_tune else plan
+
     def run(self, work: Workspace) -> Fitted:
         first, rows = work.plan.n_tune, work.plan.n_tune + work.plan.n
         if not first:
             return _as_given(work, Selection(0, [], "as given", _why_nothing_is_revealed(work.plan, work.unit)))
-        trials = compare(work, first, families_of(work), _SHARES, _FOLDS)
-        later = int(_LATER_SHARE * rows)
-        may_go_on = later > first and rows - later >= _fewest(work.plan)
-        way = _decide(work, trials, first, rows, later if may_go_on else None)
+        trials = compare(work, first, families_of(work), _PARTS, _FOLDS)
+        second, later = int(_SECOND_SHARE * rows), int(_LATER_SHARE * rows)
+        # A pool would leave each group too few rows in every block.
+        grouped = is_grouped(work.plan.options, work.data)
+        may_go_on = first < second < later and rows - later >= _fewest(work.plan) and not grouped
+        way = _decide(work, trials, first, later if may_go_on else None, looks_again=True)
         if not way.goes_on:
             return _stopped(work, trials, way, first)
         known = {trial.name: trial for trial in trials}
-        again = [trial.after(known[trial.name]) for trial in compare(work, later, _few(trials, later), done=0.5)]
-        way = _decide(work, again, later, rows, None)
-        work = work.with_plan(replace(work.plan, n_tune=later, blocks=(rows - later,)))
+        again = [
+            trial.after(known[trial.name])
+            for trial in compare(work, second, _few(trials, later), folds=_FOLDS, done=0.5)
+        ]
+        way = _decide(work, again, second, later, looks_again=False)
         looks = [*trials, *again]
-        blocks = _blocks(work.plan.options, rows - later)
-        if way.trial.family is None or len(blocks) == 1:
-            return _stopped(work, looks, way, later)
+        if not way.goes_on:
+            work = work.with_plan(replace(work.plan, n_tune=second, blocks=(rows - second,)))
+            return _stopped(work, looks, way, second)
+        family, blocks = way.trial.family, _blocks(work.plan.options, rows - later)
+        assert family is not None
+        work = work.with_plan(replace(work.plan, n_tune=later, blocks=blocks))
+        better = f"More {work.unit} make {_the(way.trial)} better than the model as given, so {later} of {rows} were "
+        if len(blocks) == 1:
+            reason = f"{better}revealed, which tune it; the others calibrate it."
+            return _tuned(work, way.trial, selection_of(later, looks, way.trial, reason))
         reason = (
-            f"More {work.unit} make {_the(way.trial)} better than the model as given, so {later} of {rows} were "
-            f"revealed; the others calibrate {len(blocks)} members, each tuned on all {work.unit} before its own block."
+            f"{better}revealed; the others calibrate {len(blocks)} members, each tuned on all {work.unit} before its "
+            "own block."
         )
-        work = work.with_plan(replace(work.plan, blocks=blocks))
-        selection = selection_of(later, looks, way.trial, reason)
-        return replace(fit_pool(work, way.trial.family, way.trial.pull), selection=selection)
+        return replace(fit_pool(work, family, way.trial.pull), selection=selection_of(later, looks, way.trial, reason))
 
 
 def _revealed_first(options: FitOptions, rows: int) -> int:
@@ -113,7 +136,7 @@ def _why_nothing_is_revealed(plan: Plan, unit: str) -> str:
 
 def _fewest(plan: Plan) -> int:
     """Points that a single member needs to be calibrated."""
-    needed = plan.point_guarantee.smallest_n(plan.options.alpha, plan.delta(0))
+    needed = plan.point_guarantee.smallest_n(plan.options.level, plan.delta(0))
     assert needed is not None
     return needed
 
@@ -124,7 +147,7 @@ def _blocks(options: FitOptions, n: int) -> tuple[int, ...]:
         return (n,)
     blocks = block_sizes(n)
     try:
-        return PoolPlan.of(blocks, options.alpha, options.own_delta).sizes if len(blocks) > 1 else blocks
+        return PoolPlan.of(blocks, options.level, options.own_delta).sizes if len(blocks) > 1 else blocks
     except TooFewPointsError:
         return (n,)
 
@@ -142,16 +165,17 @@ def _few(trials: list[Trial], rows: int) -> list[Family]:
     return list(kept.values())
 
 
-def _decide(work: Workspace, trials: list[Trial], revealed: int, rows: int, later: int | None) -> Way:
+def _decide(work: Workspace, trials: list[Trial], revealed: int, later: int | None, *, looks_again: bool) -> Way:
     options = work.plan.options
     return best_way(
         trials,
         revealed,
-        rows,
+        work.plan.n_tune + work.plan.n,
         later,
-        alpha=options.alpha,
+        alpha=options.level,
         delta=options.own_delta,
         outputs=work.model.outputs,
+        looks_again=looks_again,
     )
 
 
@@ -168,9 +192,15 @@ def _stopped(work: Workspace, looks: list[Trial], way: Way, revealed: int) -> Fi
         f"that those of the model as given have, and more {work.unit} would not pay: the other {rows - revealed} "
         "calibrate it."
     )
-    theta = tune_member(work, trial.family, trial.pull, revealed)
+    return _tuned(work, trial, selection_of(revealed, looks, trial, reason))
+
+
+def _tuned(work: Workspace, trial: Trial, selection: Selection) -> Fitted:
+    """One member, tuned on what is revealed, and calibrated on all else."""
+    assert trial.family is not None
+    theta = tune_member(work, trial.family, trial.pull, work.plan.n_tune)
     fitted = certify_candidate(work, trial.family.scorer, point_candidate(work.plan, 0, theta))
-    return replace(fitted, selection=selection_of(revealed, looks, way.trial, reason))
+    return replace(fitted, selection=selection)
 
 
 def _as_given(work: Workspace, selection: Selection) -> Fitted:

@@ -61,6 +61,10 @@ class Method(ABC):
         ``unit`` is clusters where these are counted.
         """
 
+    def for_groups(self, plan: Plan, groups: int) -> Plan:
+        """The plan where so many groups have thresholds of their own, which it may make wiser."""
+        return plan
+
     @abstractmethod
     def run(self, work: Workspace) -> Fitted:
         """From the rows to members; ``work.plan`` is what `plan` returned."""
@@ -69,13 +73,13 @@ class Method(ABC):
 def check_points(plan: Plan, unit: str, split: float) -> None:
     """That D_N has as many points as a single predictor needs; ``split`` is the share that tunes."""
     options = plan.options
-    needed = plan.point_guarantee.smallest_n(options.alpha, plan.delta(0))
+    needed = plan.point_guarantee.smallest_n(options.level, plan.delta(0))
     assert needed is not None
     if plan.n < needed:
         rows = math.ceil(needed / (1 - split)) + 1 if plan.n_tune else needed
         raise TooFewPointsError(
             f"{plan.n + plan.n_tune} {unit} leave n = {plan.n} for calibration, too few for "
-            f"alpha = {options.alpha:g}, delta = {options.own_delta:g}: at least {needed} are needed, "
+            f"alpha = {options.level:g}, delta = {options.own_delta:g}: at least {needed} are needed, "
             f"that is {rows} {unit} in all.",
             needed,
         )

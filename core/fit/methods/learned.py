@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from certiset.core.fit.candidates import point_candidate
-from certiset.core.fit.certification import certify_candidate
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.methods.base import Method, check_points
+from certiset.core.fit.only_candidate import certify_candidate
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.plan import DEFAULT_SPLIT, Plan, tuning_count
 from certiset.core.fit.tuning import tune_prior

@@ -98,10 +98,10 @@ def _without_budget(options: FitOptions, rows: int, unit: str) -> TooFewPointsEr
             low, high = (low, middle) if has_budget(middle) else (middle, high)
         enough = high
         said = f"{enough} {unit} would"
-    alpha = next((level for level in _ALPHAS if level > options.alpha and has_budget(rows, level)), None)
+    alpha = next((level for level in _ALPHAS if level > options.level and has_budget(rows, level)), None)
     other = "" if alpha is None else f", or alpha = {alpha:g} with these"
     return TooFewPointsError(
-        f"{rows} {unit} leave no nats for a posterior at alpha = {options.alpha:g}, delta = {options.own_delta:g} and "
+        f"{rows} {unit} leave no nats for a posterior at alpha = {options.level:g}, delta = {options.own_delta:g} and "
         f"{options.members} members: {said}{other}. Fewer members need less, and methods learned and standard need "
         "no posterior.",
         enough,

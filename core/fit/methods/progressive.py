@@ -60,7 +60,7 @@ class Progressive(Method):
                 "fewer.",
                 needed,
             )
-        PoolPlan.of(blocks, options.alpha, options.own_delta)
+        PoolPlan.of(blocks, options.level, options.own_delta)
         return Plan(options, options.chosen_score, n_tune, blocks, ["chosen on D_0"], [1.0])
 
     def run(self, work: Workspace) -> Fitted:

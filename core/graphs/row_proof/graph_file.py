@@ -70,10 +70,6 @@ def _forget_names(kind: TypeProto) -> None:
         side.ClearField("dim_param")
 
 
-def read_graph(content: bytes) -> ModelProto:
-    return outline(read_model(content))
-
-
 def outline(model: ModelProto) -> ModelProto:
     """The model without its large weights, which are taken out of it; `ModelError` if it is too large to be judged."""
     graphs = list(_graphs(model))

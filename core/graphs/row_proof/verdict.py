@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-RowsWord: TypeAlias = Literal["proved", "one_by_one"]
+RowsWord: TypeAlias = Literal["proved", "one_by_one", "assumed"]
 _LONGEST_REASON = 200
 
 
@@ -15,10 +15,12 @@ class RowProof:
     """if not, every row is computed by a call of its own"""
     reason: str | None = None
     """the first operator that the proof does not reach, if it was not proved"""
+    assumed: bool = False
+    """whether a batch is computed as one although nothing is proved: some rows were tried alone and in company"""
 
     @property
     def rows(self) -> RowsWord:
-        return "proved" if self.proved else "one_by_one"
+        return "proved" if self.proved else "assumed" if self.assumed else "one_by_one"
 
     @classmethod
     def told(cls, proved: Any, reason: Any) -> "RowProof":
@@ -29,4 +31,5 @@ class RowProof:
 
 
 PROVED = RowProof(True)
+ASSUMED = RowProof(False, "the model is a program of its owner, tried on some rows", assumed=True)
 NOTHING_YET = RowProof(False, "no row was computed yet")

@@ -61,9 +61,13 @@ class _Walk:
         weights = {tensor.name for tensor in graph.initializer}
         weights |= {tensor.values.name for tensor in graph.sparse_initializer}
         inputs = [entry.name for entry in graph.input if entry.name not in weights]
-        if len(inputs) != 1 or not graph.output:
-            raise NotProvedError("the graph has several inputs, or no output")
+        if not inputs or not graph.output:
+            raise NotProvedError("the graph has no input, or no output")
         scope: Scope = {inputs[0]: of_rows([None, *row_shape], Rows(0))}
+        if len(inputs) > 1:
+            # One input for each column: all of them have the same rows.
+            axes = {entry.name: len(entry.type.tensor_type.shape.dim) for entry in graph.input}
+            scope = {name: of_rows([None, *[1] * (axes[name] - 1)], Rows(0)) for name in inputs}
         self._graph(graph, scope, _Place(self._versions, {}, 0))
         return _find(scope, graph.output[-1].name)
 

@@ -13,4 +13,8 @@ BACKBONES: Registry[type[BackboneSpec]] = Registry("backbone", __name__, Backbon
 
 
 def parse_backbone(fields: Mapping[str, Any]) -> BackboneSpec:
-    return BACKBONES[choice("backbone.kind", fields.get("kind"), BACKBONES)].parse(fields)
+    kind = fields.get("kind")
+    stored = [name for name in BACKBONES if not BACKBONES[name].is_in_process]
+    # Models in memory are of a kind, too, which says itself why no manifest can name it.
+    allowed = [kind] if isinstance(kind, str) and kind in set(BACKBONES) else stored
+    return BACKBONES[choice("backbone.kind", kind, allowed)].parse(fields)

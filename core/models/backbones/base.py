@@ -38,6 +38,9 @@ class BackboneSpec(ABC):
     is_foreign: ClassVar[bool] = False
     """whether it is a program that came with the model, and not our own code"""
 
+    is_in_process: ClassVar[bool] = False
+    """whether it is an object in memory, which takes rows as they are and cannot be stored"""
+
     name: str | None = None
 
     @classmethod

@@ -37,6 +37,8 @@ class HeadSpec(ABC):
     """The manifest's ``head``."""
 
     kind: ClassVar[str]
+    has_layers: ClassVar[bool] = True
+    """whether it computes anything, before it is tuned"""
 
     @classmethod
     @abstractmethod

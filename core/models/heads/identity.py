@@ -13,6 +13,7 @@ from certiset.core.posterior.network import Adapter
 
 class IdentitySpec(HeadSpec):
     kind = "identity"
+    has_layers = False
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any], classes: int | None) -> Self:

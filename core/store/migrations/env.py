@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from certiset.core.store import account_records, records  # noqa: F401 (the tables)
+from certiset.core.store import account_records, deployment_records, records, summary_records  # noqa: F401 (the tables)
 from certiset.core.store.record_base import Record
 
 context.configure(

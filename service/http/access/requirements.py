@@ -36,6 +36,11 @@ def outcomes_body(settings: Settings) -> int:
     return 2**20
 
 
+def few_rows_body(settings: Settings) -> int:
+    """Rows to look at: hundreds, or a picture."""
+    return 2**20
+
+
 def upload_body(settings: Settings) -> int:
     return settings.max_upload_bytes + _FORM_MARGIN
 
@@ -132,7 +137,7 @@ class AccessTable:
         for route in self._routes:
             found = route.pattern.match(path)
             if found:
-                return found.groupdict().get("id")
+                return found.groupdict().get("id") or found.groupdict().get("name")
         return None
 
     def is_fixed(self, path: str) -> bool:

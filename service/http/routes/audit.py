@@ -12,10 +12,11 @@ from certiset.core.jobs.views import audit_entry
 from certiset.core.resources import AuditEntry
 from certiset.core.store import Store
 from certiset.core.store.audit import AuditFilter
+from certiset.core.store.identifiers import REFERENCE_PATTERN
 from certiset.service.http.access.requirements import requires
 from certiset.service.http.problems import ProblemError
 from certiset.service.http.routes.dependencies import TheCaller, TheService
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, QueryId, problems
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, problems
 
 router = APIRouter(tags=["audit"], responses=ALWAYS)
 
@@ -59,7 +60,7 @@ def list_audit(
     service: TheService,
     caller: TheCaller,
     action: Action = None,
-    object: QueryId = None,
+    object: Annotated[str | None, Query(pattern=REFERENCE_PATTERN)] = None,
     key: KeyId = None,
     tenant: Tenant = None,
     since: Since = None,

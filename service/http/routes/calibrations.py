@@ -10,16 +10,18 @@ from certiset.core.jobs import calibrations, deletion
 from certiset.core.jobs.calibrations import CalibrationRequest
 from certiset.core.jobs.views import calibration_resource
 from certiset.core.resources import Calibration
+from certiset.core.store.owned_records import NEWEST
 from certiset.core.store.records import STATUSES
 from certiset.service.http.access.requirements import requires
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.progress_events import event_stream
 from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
+from certiset.service.http.schemas.lists import Order, Search
 
 router = APIRouter(tags=["calibrations"], responses=ALWAYS)
 
 IdempotencyKey = Annotated[str | None, Header(pattern=r"^[\x21-\x7e]{1,200}$")]
-_STATUS_PATTERN = f"^({'|'.join(STATUSES)})$"
+STATUS_PATTERN = f"^({'|'.join(STATUSES)})$"
 
 
 @router.post("/calibrations", status_code=202, response_model=Calibration, responses=problems(400, 404, 409, 413, 422))
@@ -52,12 +54,16 @@ async def create_calibration(
 def list_calibrations(
     service: TheService,
     caller: TheCaller,
-    status: Annotated[str | None, Query(pattern=_STATUS_PATTERN)] = None,
+    status: Annotated[str | None, Query(pattern=STATUS_PATTERN)] = None,
+    search: Search = None,
+    sort: Order = NEWEST,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Any:
     with service.store.reading() as work:
-        page = work.calibrations.list(caller.tenant, status=status, limit=limit, cursor=cursor)
+        page = work.calibrations.list(
+            caller.tenant, status=status, search=search, sort=sort, limit=limit, cursor=cursor
+        )
     return Items.of(page, calibration_resource)
 
 

@@ -14,7 +14,8 @@ from certiset.core.resources import PublicKey, Verification
 from certiset.service.http.access.requirements import requires
 from certiset.service.http.etags import matches
 from certiset.service.http.routes.dependencies import TheCaller, TheService
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, QueryId, problems
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, QueryId, QueryReference, problems
+from certiset.service.report.certificate_report import report
 
 router = APIRouter(tags=["certificates"], responses=ALWAYS)
 
@@ -39,15 +40,19 @@ _LIST: dict[int | str, dict[str, Any]] = {
         },
     }
 }
+_PDF = "application/pdf"
+_REPORT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "one page", "content": {_PDF: {"schema": {"type": "string", "format": "binary"}}}}
+}
 _BOUND_PATTERN = f"^({'|'.join(GUARANTEES)})$"
 
 
-@router.get("/certificates", response_class=Response, responses={**_LIST, **problems(422)})
+@router.get("/certificates", response_class=Response, responses={**_LIST, **problems(404, 422)})
 @requires("read")
 def list_certificates(
     service: TheService,
     caller: TheCaller,
-    predictor: QueryId = None,
+    predictor: QueryReference = None,
     dataset: QueryId = None,
     model: QueryId = None,
     alpha: Annotated[float | None, Query(gt=0, lt=1)] = None,
@@ -61,6 +66,8 @@ def list_certificates(
     Statements about sizes on fresh inputs are among them, with `kind: "sizes"`.
     """
     with service.store.reading() as work:
+        if predictor is not None:
+            predictor = work.deployments.predictor_of(caller.tenant, predictor)
         page = work.certificates.list(
             caller.tenant,
             predictor_id=predictor,
@@ -131,6 +138,20 @@ def verify_certificate(id: PathId, service: TheService, caller: TheCaller) -> An
     if certificate.id != id:
         found = found.beside([equal("id asked for", id, certificate.id)])
     return {**found.to_json(), "status": status}
+
+
+@router.get("/certificates/{id}/report.pdf", response_class=Response, responses={**_REPORT, **problems(404, 422)})
+@requires("read")
+def get_report(id: PathId, service: TheService, caller: TheCaller) -> Response:
+    """One page for a reader without a screen: the promise, its caveats and conditions, and how to check it."""
+    with service.store.reading() as work:
+        record = work.certificates.get(caller.tenant, id)
+        status = standing_of(work, record).status
+    certificate = service.issuer_keys.issued(record.document, id)
+    checks = certificate.verify(service.issuer_keys.all).checks
+    content = report(record.document, status, (len(checks), sum(check.ok for check in checks)))
+    headers = {"Cache-Control": "private, no-cache", "Content-Disposition": f'inline; filename="{id}.pdf"'}
+    return Response(content, headers=headers, media_type=_PDF)
 
 
 def _public_key(key: str, status: str) -> PublicKey:

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from certiset.core.data import suffix_list
-from certiset.core.data.stored_rows import read_columns, read_rows
-from certiset.core.jobs import add_dataset, deletion
+from certiset.core.data.frame import column_values
+from certiset.core.data.stored_rows import read_class_names, read_columns, read_further, read_rows
+from certiset.core.jobs import add_dataset, deletion, naming
 from certiset.core.jobs.datasets import described_columns
 from certiset.core.jobs.views import dataset_resource
 from certiset.core.resources import Dataset, DatasetRows
+from certiset.core.store.owned_records import NEWEST
 from certiset.service.http.access.requirements import requires, upload_body
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.uploads import (
@@ -22,7 +24,8 @@ from certiset.service.http.routes.uploads import (
     text_field,
     upload_route,
 )
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, NameRequest, PathId, problems
+from certiset.service.http.schemas.lists import Order, Search
 
 router = APIRouter(tags=["datasets"], responses=ALWAYS)
 
@@ -64,9 +67,16 @@ async def upload_dataset(
 
 @router.get("/datasets", response_model=Items[Dataset], responses=problems(422))
 @requires("read")
-def list_datasets(service: TheService, caller: TheCaller, limit: Limit = 50, cursor: Cursor = None) -> Any:
+def list_datasets(
+    service: TheService,
+    caller: TheCaller,
+    search: Search = None,
+    sort: Order = NEWEST,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Any:
     with service.store.reading() as work:
-        page = work.datasets.list(caller.tenant, limit=limit, cursor=cursor)
+        page = work.datasets.list(caller.tenant, search=search, sort=sort, limit=limit, cursor=cursor)
     return Items.of(page, dataset_resource)
 
 
@@ -86,7 +96,7 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
         record = work.datasets.get(caller.tenant, id)
     read = partial(service.store.artifacts.part, record.artifact)
     x, y = read_rows(read, start, limit, most_numbers=_MOST_NUMBERS)
-    described = read_columns(read)
+    described, further = read_columns(read), read_further(read, start, len(x))
     flat = x.reshape(len(x), math.prod(x.shape[1:])).tolist()
     return DatasetRows(
         start=start,
@@ -95,7 +105,17 @@ def get_rows(id: PathId, service: TheService, caller: TheCaller, start: Start = 
         x=tuple(tuple(None if value != value else value for value in row) for row in flat),  # noqa: PLR0124
         y=y.tolist() if y.size else (),
         columns=described["names"] if described is not None else None,
+        further={name: column_values(column) for name, column in further.items()} or None,
+        y_names=read_class_names(read),
     )
+
+
+@router.patch("/datasets/{id}", response_model=Dataset, responses=problems(400, 404, 413, 422))
+@requires("write", action="dataset.rename")
+def rename_dataset(id: PathId, body: NameRequest, caller: TheCaller, store: ActingStore) -> Any:
+    """A new name; certificates keep the one that they were issued with."""
+    record = naming.rename_dataset(store, caller.tenant, id, body.name)
+    return dataset_resource(record, described_columns(store, record))
 
 
 @router.delete("/datasets/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))

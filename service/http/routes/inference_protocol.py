@@ -1,6 +1,7 @@
 """The Open Inference Protocol, version 2: for clients of KServe and Triton, which need know nothing of certiset.
 
-A predictor is a model with one input, ``x``, and its sets' arrays as outputs.
+A predictor is a model with one input, ``x``, and its sets' arrays as outputs; where groups have thresholds, the groups
+of the rows are a second input. A deployment is a model, too, whose version says which of its predictors answered.
 """
 
 import importlib.metadata
@@ -16,15 +17,26 @@ from certiset.service.http.access.requirements import prediction_body, public, r
 from certiset.service.http.bodies import read_body
 from certiset.service.http.json_bodies import parse_json
 from certiset.service.http.long_answers import LongResponse
-from certiset.service.http.open_inference import HEAD_LENGTH, NUMBERS_AT, InferRequest, read_request, write_answer
+from certiset.service.http.open_inference import (
+    CLASS_NAMES,
+    HEAD_LENGTH,
+    NUMBERS_AT,
+    InferRequest,
+    class_names,
+    read_request,
+    write_answer,
+)
+from certiset.service.http.prediction_requests import read_alpha
 from certiset.service.http.problems import ProblemError
 from certiset.service.http.routes.dependencies import TheCaller, TheService
-from certiset.service.http.schemas.common import ALWAYS, PathId, problems
+from certiset.service.http.schemas.common import ALWAYS, PathReference, problems
 
 router = APIRouter(prefix="/v2", tags=["open inference protocol"])
 
 _ALL_SETS = [("size", "FP64", 1), ("member", "INT64", 1), ("prediction_id", "BYTES", 1)]
 """outputs beside the arrays of the sets' kind"""
+_OF_GROUPS = [("group", "BYTES", 1), ("whole_space", "BYTES", 1)]
+"""where groups have thresholds of their own"""
 
 
 class Live(BaseModel):
@@ -84,21 +96,30 @@ async def ready(service: TheService) -> Any:
 
 @router.get("/models/{id}", response_model=ModelMetadata, responses={**ALWAYS, **problems(404, 422)})
 @requires("read")
-async def model_metadata(id: PathId, service: TheService, caller: TheCaller) -> Any:
-    scorer = (await service.predictors.get(caller.tenant, id)).predictor.scorer
+async def model_metadata(id: PathReference, service: TheService, caller: TheCaller) -> Any:
+    cached, deployed = await service.sets.find(caller.tenant, id)
+    predictor = cached.predictor
+    scorer, groups = predictor.scorer, predictor.groups
     shape = [-1, *scorer.model.manifest.input_shape]
     outputs = [
         TensorMetadata(name=name, datatype=datatype, shape=[-1] * dimensions)
-        for name, datatype, dimensions in [*scorer.score.sets.tensors(), *_ALL_SETS]
+        for name, datatype, dimensions in [*scorer.score.sets.tensors(), *_ALL_SETS, *(_OF_GROUPS if groups else [])]
     ]
+    if predictor.labels is not None:
+        outputs.append(TensorMetadata(name=CLASS_NAMES, datatype="BYTES", shape=[len(predictor.labels)]))
     inputs = [TensorMetadata(name="x", datatype="FP32", shape=shape)]
-    return ModelMetadata(name=id, versions=["1"], platform="certiset", inputs=inputs, outputs=outputs)
+    if groups is not None:
+        inputs.append(
+            TensorMetadata(name="groups", datatype="BYTES", shape=[-1] if groups.width == 1 else [-1, groups.width])
+        )
+    versions = ["1" if deployed is None else str(deployed.version)]
+    return ModelMetadata(name=id, versions=versions, platform="certiset", inputs=inputs, outputs=outputs)
 
 
 @router.get("/models/{id}/ready", response_model=ModelReady, responses={**ALWAYS, **problems(404, 422)})
 @requires("read")
-async def model_ready(id: PathId, service: TheService, caller: TheCaller) -> Any:
-    await service.predictors.get(caller.tenant, id)
+async def model_ready(id: PathReference, service: TheService, caller: TheCaller) -> Any:
+    await service.sets.find(caller.tenant, id)
     return ModelReady(name=id, ready=True)
 
 
@@ -129,7 +150,7 @@ async def model_ready(id: PathId, service: TheService, caller: TheCaller) -> Any
 )
 @requires("read", largest_body=prediction_body, in_batches=True)
 async def infer(
-    id: PathId,
+    id: PathReference,
     request: Request,
     service: TheService,
     caller: TheCaller,
@@ -142,7 +163,7 @@ async def infer(
         raise ProblemError(400, f"{HEAD_LENGTH} says {length} bytes, but the body has {len(body)}.")
     folder, parse = service.settings.scratch, partial(read_request, raw=body[length:])
     with service.metrics.counting_deaths("body"):
-        asked, x = await parse_json(body[:length], parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder)
+        asked, x, groups = await parse_json(body[:length], parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder)
     member = asked.parameters.get("member")
     if member is not None and type(member) is not int:
         raise OptionError("parameters.member must be a whole number.", field="parameters.member")
@@ -154,9 +175,13 @@ async def infer(
         member_field="parameters.member",
         cases=asked.parameters.get("cases"),
         cases_field="parameters.cases",
+        groups=groups,
+        groups_field="inputs.1",
+        alpha=read_alpha(asked.parameters.get("alpha"), "parameters.alpha"),
+        alpha_field="parameters.alpha",
     )
     tail: list[bytes] = []
-    arrays = await sets.in_thread(tenant, served.columns)
+    arrays = {**await sets.in_thread(tenant, served.columns), **class_names(served)}
     parts = await sets.in_slices(tenant, write_answer(asked, served, arrays, tail))
     headers = {"Cache-Control": "no-store", "Server-Timing": served.timing}
     if not tail:

@@ -7,20 +7,23 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import FormData, UploadFile
 
 from certiset.core.errors import OptionError
-from certiset.core.jobs import add_model, deletion
+from certiset.core.jobs import add_model, deletion, naming
 from certiset.core.jobs.views import model_resource
 from certiset.core.resources import Model
+from certiset.core.store.owned_records import NEWEST
 from certiset.service.http.access.requirements import requires, upload_body
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, optional_file, upload_route
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
+from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, NameRequest, PathId, problems
+from certiset.service.http.schemas.lists import Order, Search
 
 router = APIRouter(tags=["models"], responses=ALWAYS)
 
 _FIELDS = {
     "manifest": {"type": "string", "description": "JSON, as text or as a file"},
     "weights": {"type": "string", "format": "binary", "description": ".safetensors"},
-    "backbone": {"type": "string", "format": "binary", "description": ".onnx"},
+    "onnx": {"type": "string", "format": "binary", "description": ".onnx"},
+    "backbone": {"type": "string", "format": "binary", "description": "an older name of onnx"},
 }
 _LONGEST_MANIFEST = 2**20
 
@@ -33,13 +36,13 @@ async def upload_model(
     """Takes a manifest and weights, and refuses what cannot be loaded."""
     async with form_of(request) as form:
         manifest = await _manifest(form)
-        weights, backbone = optional_file(form, "weights"), optional_file(form, "backbone")
+        weights, onnx = optional_file(form, "weights"), optional_file(form, "onnx") or optional_file(form, "backbone")
 
         def add() -> tuple[Model, bool]:
             with ExitStack() as files:
                 folder = service.settings.scratch
                 paths = [
-                    None if file is None else files.enter_context(on_disk(file, folder)) for file in (weights, backbone)
+                    None if file is None else files.enter_context(on_disk(file, folder)) for file in (weights, onnx)
                 ]
                 record, new = add_model(store, caller.tenant, manifest, paths[0], onnx=paths[1])
             return model_resource(record), new
@@ -49,9 +52,16 @@ async def upload_model(
 
 @router.get("/models", response_model=Items[Model], responses=problems(422))
 @requires("read")
-def list_models(service: TheService, caller: TheCaller, limit: Limit = 50, cursor: Cursor = None) -> Any:
+def list_models(
+    service: TheService,
+    caller: TheCaller,
+    search: Search = None,
+    sort: Order = NEWEST,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Any:
     with service.store.reading() as work:
-        page = work.models.list(caller.tenant, limit=limit, cursor=cursor)
+        page = work.models.list(caller.tenant, search=search, sort=sort, limit=limit, cursor=cursor)
     return Items.of(page, model_resource)
 
 
@@ -60,6 +70,14 @@ def list_models(service: TheService, caller: TheCaller, limit: Limit = 50, curso
 def get_model(id: PathId, service: TheService, caller: TheCaller) -> Any:
     with service.store.reading() as work:
         return model_resource(work.models.get(caller.tenant, id))
+
+
+@router.patch("/models/{id}", response_model=Model, responses=problems(400, 404, 413, 422))
+@requires("write", action="model.rename")
+def rename_model(id: PathId, body: NameRequest, caller: TheCaller, store: ActingStore) -> Any:
+    """A new name; certificates keep the one that they were issued with."""
+    record = naming.rename_model(store, caller.tenant, id, body.name)
+    return model_resource(record)
 
 
 @router.delete("/models/{id}", status_code=204, response_class=Response, responses=problems(404, 409, 422))

@@ -16,11 +16,13 @@ from certiset.service.http.json_bodies import parse_model
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, Strict, problems
 from certiset.service.http.state import Service
+from certiset.service.serving.asked_inputs import asked_again
 
 router = APIRouter(tags=["outcomes"], responses=ALWAYS)
 
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
-Truth = Number | Annotated[list[Number], Field(min_length=1, max_length=100_000)]
+ClassName = Annotated[str, Field(min_length=1, max_length=200, strict=True)]
+Truth = Number | Annotated[list[Number], Field(min_length=1, max_length=100_000)] | ClassName
 _ID_PATTERN = r"^[A-Za-z0-9_-]+$"
 PredictionId = Annotated[str, Path(max_length=50_000, pattern=_ID_PATTERN, description="whose outcome was reported")]
 
@@ -28,6 +30,9 @@ PredictionId = Annotated[str, Path(max_length=50_000, pattern=_ID_PATTERN, descr
 class OutcomeRequest(Strict):
     prediction_id: Annotated[str, Field(max_length=100_000, pattern=_ID_PATTERN)]
     y: Truth
+    x: Annotated[list[Any], Field(min_length=1)] | None = None
+    """the input that was asked, again: where a deployment that recalibrates was asked, it becomes a row of its next
+    predictor; elsewhere it is not looked at, and nothing of it is kept"""
 
 
 class OutcomesRequest(Strict):
@@ -75,6 +80,9 @@ async def report_outcomes(request: Request, service: TheService, caller: TheCall
     Each counts once, and once a case where the caller named one; without a name once an input, where the inputs of the
     calibration rows were nearly all distinct.
 
+    An outcome may bring its input again, as `x`: the id proves that it is the one that was asked, and any other is
+    refused. `collected` says how many will calibrate the next predictor of their deployment.
+
     The outcome of a replayed member says whether it was covered and counts for nothing: who chose the member may have
     chosen the outcome, too.
     """
@@ -120,7 +128,11 @@ def _count(
 
 
 def _read(service: Service, tenant: str, given: OutcomeRequest, place: str) -> Outcome:
-    return Outcome(_known(service, tenant, given.prediction_id, f"{place}prediction_id"), given.y, field=f"{place}y")
+    prediction = _known(service, tenant, given.prediction_id, f"{place}prediction_id")
+    x = None
+    if given.x is not None and prediction.question is not None:
+        x = asked_again(service.sets.cases, tenant, prediction, given.x, f"{place}x")
+    return Outcome(prediction, given.y, field=f"{place}y", x=x)
 
 
 def _known(service: Service, tenant: str, prediction_id: str, field: str) -> IssuedPrediction:

@@ -8,8 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 
+from certiset.core.data.case_names import LONGEST_CASE
+from certiset.core.data.group_labels import LONGEST_VALUE
 from certiset.core.errors import OptionError
-from certiset.core.store.identifiers import ID_PATTERN
+from certiset.core.fit.group_answers import all_group_words, group_words
+from certiset.core.store.identifiers import REFERENCE_PATTERN
 from certiset.service.http.access.keys import Caller
 from certiset.service.http.access.requirements import prediction_body, requires
 from certiset.service.http.bodies import read_body
@@ -18,6 +21,7 @@ from certiset.service.http.long_answers import LongResponse
 from certiset.service.http.openapi import DESCRIPTION
 from certiset.service.http.prediction_arrays import read_npz
 from certiset.service.http.prediction_requests import (
+    ALPHA,
     CASES,
     LONGEST_X,
     MOST_MEMBERS,
@@ -31,7 +35,6 @@ from certiset.service.http.routes.dependencies import TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, problems
 from certiset.service.http.schemas.predictions import PREDICTION, PREDICTIONS
 from certiset.service.http.state import Service
-from certiset.service.serving.case_hashes import LONGEST_CASE
 from certiset.service.serving.set_server import ServedSets
 from certiset.service.serving.slices import row_slices
 
@@ -41,6 +44,7 @@ NPZ = "application/x-npz"
 _NPZ_TYPES = (NPZ, "application/zip", "application/octet-stream")
 _ROWS_AT_ONCE, _NUMBERS_AT_ONCE = 64, 2**11
 """written as JSON before others have their turn"""
+_REFERENCE = "a predictor's id, or the name of a deployment"
 _REPLAYS = "replays this member instead of drawing one"
 
 Member = Annotated[int | None, Query(ge=0, le=MOST_MEMBERS, description=_REPLAYS)]
@@ -53,7 +57,15 @@ async def predict_one(request: Request) -> Response:
     caller: Caller = request.state.caller
     asked = read_query(request.scope["query_string"])
     served = await service.sets.serve(
-        caller.tenant, asked.predictor, asked.x, asked.member, cases=asked.cases, cases_field="case"
+        caller.tenant,
+        asked.predictor,
+        asked.x,
+        asked.member,
+        cases=asked.cases,
+        cases_field="case",
+        groups=asked.groups,
+        groups_field="group",
+        alpha=asked.alpha,
     )
     answer = await service.sets.in_thread(caller.tenant, _one, served, 0) if served.is_large else _one(served, 0)
     return Response(answer, headers=_headers(served), media_type="application/json")
@@ -65,7 +77,13 @@ _ONE: dict[str, Any] = {
     "operationId": "predict_one_predict_set_get",
     "description": predict_one.__doc__,
     "parameters": [
-        {"name": "predictor", "in": "query", "required": True, "schema": {"type": "string", "pattern": ID_PATTERN}},
+        {
+            "name": "predictor",
+            "in": "query",
+            "required": True,
+            "description": _REFERENCE,
+            "schema": {"type": "string", "pattern": REFERENCE_PATTERN},
+        },
         {
             "name": "x",
             "in": "query",
@@ -84,6 +102,19 @@ _ONE: dict[str, Any] = {
             "in": "query",
             "description": CASES,
             "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_CASE},
+        },
+        {
+            "name": "group",
+            "in": "query",
+            "description": "the group of the input, where the predictor has a threshold for every group; once for each "
+            "column where columns cross",
+            "schema": {"type": "array", "items": {"type": "string", "maxLength": LONGEST_VALUE}},
+        },
+        {
+            "name": "alpha",
+            "in": "query",
+            "description": ALPHA,
+            "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         },
     ],
     "responses": {
@@ -130,15 +161,20 @@ async def predict_many(
     request: Request,
     service: TheService,
     caller: TheCaller,
-    predictor: Annotated[str | None, Query(pattern=ID_PATTERN, description="for a body of .npz")] = None,
+    predictor: Annotated[
+        str | None, Query(pattern=REFERENCE_PATTERN, description=f"for a body of .npz: {_REFERENCE}")
+    ] = None,
     member: Member = None,
     case: Annotated[
         str | None, Query(min_length=1, max_length=LONGEST_CASE, description=f"for a body of .npz: {CASES}")
     ] = None,
+    alpha: Annotated[float | None, Query(gt=0, lt=1, description=f"for a body of .npz: {ALPHA}")] = None,
 ) -> Response:
     """Sets for many inputs: a JSON body, or the array x in an .npz body; the answer is .npz if `Accept` says so.
 
-    Beside x an .npz body may have the array case: texts, UTF-8 bytes or whole numbers, one for each row.
+    Beside x an .npz body may have the array case: texts, UTF-8 bytes or whole numbers, one for each row; the array
+    groups, with the group of each row; and column_names, the names of the columns of x, which are then put in the order
+    of the calibration rows' columns.
     """
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and kind not in _NPZ_TYPES:
@@ -158,7 +194,18 @@ async def predict_many(
     chosen = member if asked.member is None else asked.member
     cases = case if asked.cases is None else asked.cases
     field = "cases" if kind == "application/json" else "case"
-    served = await sets.serve(tenant, asked.predictor, asked.x, chosen, cases=cases, cases_field=field)
+    level = alpha if asked.alpha is None else asked.alpha
+    served = await sets.serve(
+        tenant,
+        asked.predictor,
+        asked.x,
+        chosen,
+        cases=cases,
+        cases_field=field,
+        columns=asked.columns,
+        groups=asked.groups,
+        alpha=level,
+    )
     if _wants_npz(request):
         return LongResponse([await sets.in_thread(tenant, _npz, served)], headers=_headers(served), media_type=NPZ)
     answer = await sets.in_slices(tenant, _many(served)) if served.is_large else [*_many(served)]
@@ -177,34 +224,53 @@ def _headers(served: ServedSets) -> dict[str, str]:
 def _one(served: ServedSets, row: int) -> bytes:
     head = {
         "prediction_id": served.ids[row].decode(),
-        "predictor": served.predictor.id,
+        **_who(served),
         "member": int(served.members[row]),
+        **({} if served.groups is None else group_words(served.predictor.predictor, int(served.groups[row]))),
         "set": served.sets[row],
     }
-    return json.dumps(head)[:-1].encode() + b', "certificate": ' + served.predictor.certificate_json + b"}"
+    return json.dumps(head)[:-1].encode() + b', "certificate": ' + served.certificate_json + b"}"
+
+
+def _who(served: ServedSets) -> dict[str, Any]:
+    """Which predictor answers, and under which name and version it was asked."""
+    found: dict[str, Any] = {"predictor": served.predictor.id}
+    return found if served.deployed is None else found | {"deployment": served.deployed.to_json()}
 
 
 def _many(served: ServedSets) -> Iterator[bytes]:
     """In parts, each of which is written in a fraction of a millisecond."""
-    id, certificate = served.predictor.id, served.predictor.certificate_json
-    yield json.dumps({"predictor": id})[:-1].encode() + b', "certificate": ' + certificate + b', "predictions": ['
+    who, certificate = _who(served), served.certificate_json
+    yield json.dumps(who)[:-1].encode() + b', "certificate": ' + certificate + b', "predictions": ['
     promise, between = json.loads(certificate), b""
+    words = all_group_words(served.predictor.predictor)
     for part in row_slices(len(served.ids), served.sets.row_numbers, at_once=_ROWS_AT_ONCE, most=_NUMBERS_AT_ONCE):
+        found = served.sets.take(part).to_json()
         rows = zip(
-            served.ids[part].tolist(), served.members[part].tolist(), served.sets.take(part).to_json(), strict=True
+            served.ids[part].tolist(), served.members[part].tolist(), _groups(served, part, words), found, strict=True
         )
         written = [
-            {"prediction_id": name.decode(), "predictor": id, "member": member, "set": found, "certificate": promise}
-            for name, member, found in rows
+            {"prediction_id": name.decode(), **who, "member": member, **group, "set": one, "certificate": promise}
+            for name, member, group, one in rows
         ]
         yield between + json.dumps(written)[1:-1].encode()
         between = b", "
     yield b"]}"
 
 
+def _groups(served: ServedSets, part: slice, words: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is said about the group of each row, if anything is."""
+    if served.groups is None:
+        return [{}] * len(served.ids[part])
+    return [words[code] for code in served.groups[part].tolist()]
+
+
 def _npz(served: ServedSets) -> bytes:
     stream = io.BytesIO()
     kind = np.array(served.sets.kind, dtype="S")
-    certificate = np.frombuffer(served.predictor.certificate_json, dtype=np.uint8)
-    np.savez(stream, **served.columns(), kind=kind, certificate_json=certificate)  # type: ignore[arg-type]
+    certificate = np.frombuffer(served.certificate_json, dtype=np.uint8)
+    labels = served.predictor.predictor.labels
+    further = {"who_json": np.frombuffer(json.dumps(_who(served)).encode(), dtype=np.uint8)}
+    further |= {} if labels is None else {"names": np.array(labels)}
+    np.savez(stream, **served.columns(), kind=kind, certificate_json=certificate, **further)  # type: ignore[arg-type]
     return stream.getvalue()

@@ -7,11 +7,12 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Response
 from pydantic import Field
 
+from certiset.core.fit.options import DEFAULT_GAMMA
 from certiset.core.jobs.sizes import certify_sizes
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.access.requirements import requires
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
-from certiset.service.http.schemas.common import ALWAYS, PathId, Strict, problems
+from certiset.service.http.schemas.common import ALWAYS, PathReference, Strict, problems
 
 router = APIRouter(tags=["predictors"], responses=ALWAYS)
 
@@ -26,7 +27,7 @@ _STATEMENT: dict[int | str, dict[str, Any]] = {
 class SizesRequest(Strict):
     dataset_id: Annotated[str, Field(pattern=ID_PATTERN)]
     """fresh inputs, used for nothing else; their truths, if there are any, are not looked at"""
-    gamma: Annotated[float, Field(gt=0, lt=1, strict=True)] = 0.05
+    gamma: Annotated[float, Field(gt=0, lt=1, strict=True)] = DEFAULT_GAMMA
     """the probability with which the statement may fail"""
 
 
@@ -38,18 +39,18 @@ class SizesRequest(Strict):
 )
 @requires("write", action="predictor.sizes")
 async def certify(
-    id: PathId, body: SizesRequest, service: TheService, caller: TheCaller, store: ActingStore
+    id: PathReference, body: SizesRequest, service: TheService, caller: TheCaller, store: ActingStore
 ) -> Response:
     """Certifies the mean size of the sets as they are served, on a dataset of fresh inputs, which needs no truths.
 
     The statement is signed, immutable and listed among the predictor's certificates.
     """
-    cached = await service.predictors.get(caller.tenant, id)
+    cached, _ = await service.sets.find(caller.tenant, id)
     work = partial(
         certify_sizes,
         store,
         caller.tenant,
-        id,
+        cached.id,
         cached.predictor,
         body.dataset_id,
         gamma=body.gamma,

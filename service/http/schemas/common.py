@@ -4,13 +4,19 @@ from collections.abc import Callable
 from typing import Annotated, Any, Generic, TypeVar
 
 from fastapi import Path, Query
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from certiset.core.store.identifiers import ID_PATTERN
+from certiset.core.store.identifiers import ID_PATTERN, REFERENCE_PATTERN
 from certiset.core.store.paging import Page
 
 PathId = Annotated[str, Path(pattern=ID_PATTERN)]
 QueryId = Annotated[str | None, Query(pattern=ID_PATTERN)]
+PathReference = Annotated[
+    str, Path(pattern=REFERENCE_PATTERN, description="a predictor's id, or the name of a deployment")
+]
+QueryReference = Annotated[
+    str | None, Query(pattern=REFERENCE_PATTERN, description="a predictor's id, or the name of a deployment")
+]
 Limit = Annotated[int, Query(ge=1, le=200, description="maximum number of items")]
 Cursor = Annotated[str | None, Query(pattern=ID_PATTERN, description="next_cursor of the page before")]
 
@@ -22,6 +28,10 @@ class Strict(BaseModel):
     """A request: an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class NameRequest(Strict):
+    name: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Items(BaseModel, Generic[T]):
@@ -39,6 +49,7 @@ _MEANINGS = {
     403: "the key lacks the scope",
     404: "not found",
     409: "not possible in the present state",
+    412: "changed since it was last seen",
     413: "too large",
     415: "unsupported kind of file or body",
     422: "invalid value",

@@ -1,7 +1,11 @@
 /* A form for the options of a calibration, made from the server's own definition of them (GET /options, JSON Schema). */
 import { choice, element, field } from "/static/dom.js";
+import { groupsOption } from "/static/views/groups.js";
 
-const FIRST = ["alpha", "delta", "method", "guarantee", "score", "members"];
+const PROMISE = ["alpha", "delta"];
+const FIRST = ["method", "guarantee", "score", "members"];
+/** Options that name a column of the data. */
+const ROLES = ["groups", "clusters", "weights", "order"];
 
 /** Every option that is a number, a word or a yes or no; the usual ones first, all others to be opened. */
 export function optionsForm(schema) {
@@ -10,12 +14,22 @@ export function optionsForm(schema) {
   const scores = schema.properties.score.anyOf.flatMap((one) => one.oneOf ?? []);
   fields.score = Object.assign(field("Score", element("select", {}), schema.properties.score.description),
     { given: () => null });
-  const others = Object.keys(fields).filter((path) => !FIRST.includes(path));
+  fields.groups = groupsOption(schema.properties.groups);
+  const roles = ROLES.filter((path) => fields[path]);
+  const columns = element("datalist", { id: "role-columns" });
+  for (const path of roles) fields[path].control.setAttribute("list", "role-columns");
+  const others = Object.keys(fields).filter((path) => ![...FIRST, ...PROMISE, ...roles, "name"].includes(path));
   return {
     fields,
-    part: [element("div", { class: "fields" }, FIRST.map((path) => fields[path])),
+    part: [element("div", { class: "fields" }, [...FIRST, ...roles].map((path) => fields[path])), columns,
       element("details", {}, element("summary", {}, "More options"),
         element("div", { class: "fields" }, others.map((path) => fields[path])))],
+    /** Names of the data's columns, to choose from where an option names one. */
+    offerColumns(names) {
+      columns.replaceChildren(...names.map((name) => element("option", { value: name })));
+    },
+    rolesTaken: () => roles.map((path) => fields[path].control.value).filter(Boolean),
+    onRoles: (listen) => roles.forEach((path) => fields[path].control.addEventListener("input", listen)),
     setTask(task) {
       const select = fields.score.control;
       const before = select.value;
@@ -47,15 +61,20 @@ export function optionsForm(schema) {
 
 /** Paths and schemas of the options that fit into one control; sections are looked into. */
 function* simple(schema, prefix, root) {
-  for (const [name, property] of Object.entries(schema.properties)) {
+  for (const [name, given] of Object.entries(schema.properties)) {
+    const property = ROLES.includes(`${prefix}${name}`) ? oneColumn(given) : given;
     if (property.$ref) yield* simple(root.$defs[property.$ref.split("/").at(-1)], `${prefix}${name}.`, root);
     else if (kind(property)) yield [`${prefix}${name}`, property];
   }
 }
 
-/** The part of a property that says what a value is; null stands for "left open" and needs no control. */
+/** Of an option that takes a column or a list of them, the one column. */
+const oneColumn = (property) => ({ ...property, anyOf: property.anyOf?.filter((one) => one.type !== "array") });
+
+/** The part of a property that says what a value is; null stands for "left open", and a word beside numbers for what
+ * requests can say and the form cannot. */
 function kind(property) {
-  const real = (property.anyOf ?? [property]).filter((one) => one.type !== "null");
+  const real = (property.anyOf ?? [property]).filter((one) => one.type !== "null" && one.const === undefined);
   const known = real.length === 1 && (real[0].enum || ["number", "integer", "string", "boolean"].includes(real[0].type));
   return known ? real[0] : null;
 }

@@ -5,8 +5,11 @@ import { element, field, idText, link, number, refill, statusBadge } from "/stat
 const outcome = (id) => `/outcomes/${encodeURIComponent(id)}`;
 const NOT_NUMBERS = "The truth must be a number, or several, comma-separated.";
 
-/** A label or a number, or the numbers of a vector; null for anything else. */
-function truthOf(text) {
+const NEITHER = "The truth must be the number or the name of a class.";
+
+/** A label by its name or number, a number, or the numbers of a vector; null for anything else. */
+function truthOf(text, classes) {
+  if (classes?.includes(text.trim())) return text.trim();
   const values = text.split(/[\s,;]+/).filter(Boolean).map(Number);
   if (!values.length || values.some((value) => !Number.isFinite(value))) return null;
   return values.length === 1 ? values[0] : values;
@@ -32,14 +35,15 @@ function verdict(predictorId) {
 }
 
 /** Below a set: its truth, once it is known, and another one if that was wrong. `judged` hears every new verdict. */
-export function truthForm(found, task, judged) {
-  const input = element("input", { inputmode: "decimal", required: true, autocomplete: "off" });
+export function truthForm(found, task, judged, classes = null) {
+  const [input, names] = truthInput(classes, { required: true });
   const box = field("The truth, once you know it", input,
-    `${task === "classification" ? "a label" : "a number, or several"}; it counts once a case`);
+    `${task !== "classification" ? "a number, or several" : classes ? "a class" : "a label"}; it counts once a case`);
   const said = element("p", { role: "status" });
   const state = verdict(found.predictor);
   const submit = element("button", { class: "plain" }, "Report");
-  const annul = element("button", { class: "plain", type: "button", hidden: true, onclick: () => act(withdraw) }, "Annul");
+  const annul = element("button", { class: "plain", type: "button", hidden: true, onclick: () => act(withdraw) },
+    "Annul");
   const kept = element("p", { class: "small soft", hidden: true }, "To correct it later, keep the prediction's id: ",
     idText(found.prediction_id));
   let reported = false;
@@ -79,20 +83,28 @@ export function truthForm(found, task, judged) {
 
   const send = (event) => {
     event.preventDefault();
-    const y = truthOf(input.value);
-    if (y === null) box.wrong(NOT_NUMBERS);
+    const y = truthOf(input.value, classes);
+    if (y === null) box.wrong(classes ? NEITHER : NOT_NUMBERS);
     else act(reported ? correct(y) : report(y));
   };
-  return element("form", { onsubmit: send }, box, element("p", { class: "row" }, submit, annul), said, state, kept);
+  return element("form", { onsubmit: send }, box, names, element("p", { class: "row" }, submit, annul), said, state,
+    kept);
+}
+
+/** A field for a truth, with the classes to choose from where they have names. */
+function truthInput(classes, attributes = {}) {
+  if (!classes) return [element("input", { inputmode: "decimal", autocomplete: "off", ...attributes }), null];
+  const names = element("datalist", { id: "class-names" }, classes.map((one) => element("option", { value: one })));
+  return [element("input", { list: names.id, autocomplete: "off", ...attributes }), names];
 }
 
 const corrected = (done) => `Corrected: ${done.covered ? "covered" : "missed"}. ` +
   (done.state === "counted" ? "It counts." : "Another outcome of the same case counts.");
 
 /** On the monitor's page: any outcome, by its prediction's id. */
-export function correctionForm(predictorId, changed) {
+export function correctionForm(predictorId, changed, classes = null) {
   const id = element("input", { autocomplete: "off", spellcheck: "false", required: true });
-  const truth = element("input", { inputmode: "decimal", autocomplete: "off" });
+  const [truth, names] = truthInput(classes);
   const boxes = {
     prediction_id: field("Prediction id", id, "whose outcome was reported, as the answer named it"),
     y: field("The truth", truth, "a label, a number, or several; not needed to annul"),
@@ -115,8 +127,9 @@ export function correctionForm(predictorId, changed) {
   }
 
   const correct = async (path) => {
-    const done = await post(path, { y: truthOf(truth.value) }, "PATCH");
-    return done.predictor_id === predictorId ? corrected(done) : `${corrected(done)} It was an outcome of ${done.predictor_id}.`;
+    const done = await post(path, { y: truthOf(truth.value, classes) }, "PATCH");
+    return done.predictor_id === predictorId ? corrected(done)
+      : `${corrected(done)} It was an outcome of ${done.predictor_id}.`;
   };
   const annul = async (path) => {
     await remove(path);
@@ -124,13 +137,14 @@ export function correctionForm(predictorId, changed) {
   };
   const send = (event) => {
     event.preventDefault();
-    if (truthOf(truth.value) === null && id.value.trim()) boxes.y.wrong(NOT_NUMBERS);
+    if (truthOf(truth.value, classes) === null && id.value.trim()) boxes.y.wrong(classes ? NEITHER : NOT_NUMBERS);
     else act(correct);
   };
-  return element("form", { class: "card", onsubmit: send, novalidate: true }, element("h2", {}, "A truth that was wrong"),
+  return element("form", { class: "card", onsubmit: send, novalidate: true },
+    element("h2", {}, "A truth that was wrong"),
     element("p", { class: "small soft" }, "Correct hits and misses by the same rule: the verdict is worth nothing " +
       "otherwise. The audit log says who changed what."),
-    element("div", { class: "fields" }, boxes.prediction_id, boxes.y),
+    element("div", { class: "fields" }, boxes.prediction_id, boxes.y, names),
     element("p", { class: "row" }, element("button", {}, "Correct"),
       element("button", { class: "plain", type: "button", onclick: () => act(annul) }, "Annul")), said);
 }

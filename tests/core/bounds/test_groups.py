@@ -19,7 +19,7 @@ from certiset.core.bounds import (
     vovk_2b,
 )
 
-RULES: tuple[ShareRule, ...] = ("size", "equal")
+RULES: tuple[ShareRule, ...] = ("even", "size", "equal")
 rules: st.SearchStrategy[ShareRule] = st.sampled_from(RULES)
 
 
@@ -93,8 +93,21 @@ def test_a_group_served_at_equality_is_served() -> None:
     "counts", [(5000, 500, 500, 100, 50), (50, 100, 200, 500, 1000, 2000, 5000), (300, 200, 100), (5000, *(60,) * 9)]
 )
 def test_shares_for_size_lose_less_than_equal_ones(counts: tuple[int, ...]) -> None:
-    size, equal = (group_shares(counts, 0.1, 0.05, rule) for rule in RULES)
+    even, size, equal = (group_shares(counts, 0.1, 0.05, rule) for rule in RULES)
     assert lost(size, 0.1) < 0.98 * lost(equal, 0.1)
+    assert lost(size, 0.1) <= lost(even, 0.1) + 1e-9
+    assert lost(even, 0.1) <= lost(equal, 0.1)
+
+
+@given(st.lists(st.integers(0, 20_000), min_size=1, max_size=9), st.sampled_from([0.05, 0.1, 0.3]))
+@settings(max_examples=60, deadline=None)
+def test_even_shares_leave_no_group_worse_off_than_equal_ones(counts: list[int], alpha: float) -> None:
+    even, equal = group_shares(counts, alpha, 0.05), group_shares(counts, alpha, 0.05, "equal")
+    assert all(k >= least for k, least in zip(even.ranks, equal.ranks, strict=True))
+    for group, rank in enumerate(even.ranks):
+        more = tuple(k + (g == group) for g, k in enumerate(even.ranks))
+        if 0 < rank < counts[group]:
+            assert spent(GroupShares(even.counts, (), more, 0), alpha) > 0.05 * (1 - 1e-9)
 
 
 def test_no_ranks_of_small_groups_lose_less_by_more_than_one_rank_of_one_of_them() -> None:
@@ -104,7 +117,7 @@ def test_no_ranks_of_small_groups_lose_less_by_more_than_one_rank_of_one_of_them
         for ranks in itertools.product(range(1, 9), range(1, 14), range(1, 21))
         if sum(float(beta_tail(n, k, alpha)) for n, k in zip(counts, ranks, strict=True)) <= delta
     )
-    found = group_shares(counts, alpha, delta)
+    found = group_shares(counts, alpha, delta, "size")
     one_rank = 60 * math.log(1 + 1 / found.ranks[0]) / sum(counts)
     assert best <= lost(found, alpha) <= best + one_rank
     for group in range(3):
@@ -113,7 +126,7 @@ def test_no_ranks_of_small_groups_lose_less_by_more_than_one_rank_of_one_of_them
 
 
 def test_a_small_group_is_served_before_large_ones_get_more() -> None:
-    assert group_shares([5000, 29], 0.1, 0.05).ranks == (442, 1)
+    assert group_shares([5000, 29], 0.1, 0.05, "size").ranks == (442, 1)
     assert group_shares([5000, 29], 0.1, 0.05, "equal").ranks == (int(vovk_2b(5000, 0.1, 0.05)), 0)
     assert group_shares([5000, 10, 0, 1], 0.1, 0.05).lacking == (0, 32, 42, 41)
     assert group_shares([3], 0.1, 0.05) == GroupShares((3,), (0.0,), (0,), 29)
@@ -122,7 +135,7 @@ def test_a_small_group_is_served_before_large_ones_get_more() -> None:
 def test_large_counts_and_many_groups_are_no_harder() -> None:
     found = group_shares([10**12, 10**8, 1000], 0.1, 0.05)
     assert [vovk_2b(n, 0.1, share) for n, share in zip(found.counts, found.shares, strict=True)] == list(found.ranks)
-    many = group_shares(np.random.default_rng(0).integers(0, 5000, 500), 0.1, 0.05)
+    many = group_shares(np.random.default_rng(0).integers(0, 5000, 150), 0.1, 0.05)
     assert spent(many, 0.1) <= 0.05
 
 
@@ -140,8 +153,8 @@ def test_large_counts_and_many_groups_are_no_harder() -> None:
         (([100], [0.1, 0.2], 0.05), "alpha must be one number"),
         (([100], 0.1, 1.0), "delta must lie strictly"),
         (([100], 0.1, [0.05]), "delta must be one number"),
-        (([100], 0.1, 0.05, "fair"), "rule must be one of size, equal"),
-        (([100], 0.1, 0.05, ["size"]), "rule must be one of size, equal"),
+        (([100], 0.1, 0.05, "fair"), "rule must be one of even, size, equal"),
+        (([100], 0.1, 0.05, ["size"]), "rule must be one of even, size, equal"),
         (([100], 1e-300, 0.05), "no number of calibration points is enough"),
     ],
 )

@@ -46,7 +46,7 @@ def one_width() -> Predictor:
 
 @pytest.fixture(scope="module")
 def point() -> Certificate:
-    return fit(class_model(), *class_data(600, 0), **QUICK).certificate
+    return fit(class_model(), *class_data(600, 0), method="learned", **QUICK).certificate
 
 
 @pytest.fixture(scope="module")

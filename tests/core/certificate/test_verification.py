@@ -22,7 +22,7 @@ Content = dict[str, Any]
 def certificates() -> dict[str, Certificate]:
     point = fit(class_model(), *class_data(600, 0), method="learned", **QUICK).certificate
     drawn = fit(shifted_logits_model(), *shifted_logits(3000, 8), **STEPS_PAY).certificate
-    pool = STEPS_PAY | {"guarantee": "posterior", "members": 512}
+    pool = STEPS_PAY | {"guarantee": "posterior", "members": 128}
     posterior = fit(shifted_logits_model(), *shifted_logits(3000, 8), **pool).certificate
     assert [c.coverage.bound for c in (point, drawn, posterior)] == ["vovk_2b", "per_draw", "chernoff"]
     return {"point": point, "every draw": drawn, "posterior": posterior}
@@ -53,7 +53,7 @@ def test_as_issued_it_verifies_and_reads_back(certificates: dict[str, Certificat
 def test_the_posterior_statement_tells_the_pool_from_the_posterior(certificates: dict[str, Certificate]) -> None:
     certificate = certificates["posterior"]
     assert "on average over the posterior" in certificate.statement
-    assert "512 stored members together" in certificate.statement
+    assert "128 stored members together" in certificate.statement
     assert certificate.coverage.pool_miscoverage_bound > certificate.coverage.miscoverage_bound
     assert "every one of the" in certificates["every draw"].statement
 

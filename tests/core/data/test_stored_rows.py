@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certiset.core.class_names import NamedTruths
 from certiset.core.data import DatasetArrays
-from certiset.core.data.stored_rows import map_dataset, read_rows
+from certiset.core.data.frame import Column, Frame, TextColumn, column_values
+from certiset.core.data.stored_rows import map_dataset, read_class_names, read_further, read_rows
 from certiset.core.errors import DamagedFileError
 
 KINDS = ("f4", "f8", "i8", "u1", "?", "i2")
@@ -66,3 +68,27 @@ def test_all_rows_as_views_of_the_file(tmp_path: Path) -> None:
     file.write_bytes(b"\x05\0\0\0\0\0\0\0nonsense")
     with pytest.raises(DamagedFileError, match="The stored dataset is damaged"):
         map_dataset(file)
+
+
+def test_further_columns_and_names_of_classes_are_read_with_their_rows() -> None:
+    text = ["b", None, "a", "b", "c"]
+    further: dict[str, Column] = {"year": np.array([1.0, np.nan, 3, 4, 5]), "town": TextColumn.of(text)}
+    truths = NamedTruths(np.array([1, 0, 1, 1, 0]), ("no", "yes"))
+    content = DatasetArrays.checked(Frame(np.arange(10.0).reshape(5, 2), ["p", "q"], further), truths).to_bytes()
+
+    def part(first: int, last: int) -> bytes:
+        return content[first:last]
+
+    found = {name: column_values(column) for name, column in read_further(part, 1, 3).items()}
+    assert found == {"year": (None, 3.0, 4.0), "town": (None, "a", "b")}
+    assert read_class_names(part) == ["no", "yes"]
+    plain = DatasetArrays(np.zeros((3, 2)), np.zeros(3)).to_bytes()
+    assert read_further(lambda first, last: plain[first:last], 0, 3) == {}
+    assert read_class_names(lambda first, last: plain[first:last]) is None
+
+
+def test_text_with_too_many_values_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("certiset.core.data.stored_rows._LONGEST_TEXTS", 10)
+    frame = Frame(np.zeros((4, 1)), ["p"], {"town": TextColumn.of(["a long name", "b", "c", "d"]), "year": np.ones(4)})
+    content = DatasetArrays.checked(frame, np.zeros(4)).to_bytes()
+    assert list(read_further(lambda first, last: content[first:last], 0, 4)) == ["year"]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from certiset.core.certificate import Certificate, Provenance, Union
 from certiset.core.certificate.completion import completed
-from certiset.core.certificate.content import FORMAT, Data, ModelFacts
+from certiset.core.certificate.content import FORMAT, Data
+from certiset.core.certificate.names import ModelFacts
 from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
 from certiset.core.certificate.pool_sizes import pool_sizes
 from certiset.core.certificate.sizes import ONE_SIZE
@@ -58,7 +59,7 @@ def hand_pool(
     start = scorer.initial(random)
     theta = start + spread * torch.randn((len(sizes), len(start)), generator=random)
     tuning, calibration = rows.take(parts.tuning), rows.take(parts.calibration)
-    plan = PoolPlan.of(sizes, chosen.alpha, chosen.own_delta, weights)
+    plan = PoolPlan.of(sizes, chosen.level, chosen.own_delta, weights)
     tau, blocks = [], []
     for place, rank in enumerate(plan.ranks):
         first = sum(sizes[:place])
@@ -68,7 +69,7 @@ def hand_pool(
             scorer, theta[place : place + 1], blocks[-1], [rank], tuning=None, cap=None, reference=reference
         ).tau
     cap = size_cap(scorer, tuning, chosen.size_cap)
-    measured = measure_pool(scorer, theta, tau, blocks[-1], tuning, cap, chosen.alpha)
+    measured = measure_pool(scorer, theta, tau, blocks[-1], tuning, cap, chosen.level)
     tuned_on = [n_tune + sum(sizes[:place]) for place in range(len(sizes))]
     mean, gamma, measure = measured.mean(plan.weights), chosen.own_gamma, score.sets.measure
     found, widths = None, None
@@ -95,7 +96,7 @@ def hand_pool(
         issued_at="2026-01-01T00:00:00+00:00",
         statement="",
         assumptions=[],
-        coverage=plan.coverage(chosen.alpha, chosen.own_delta, Union(["tuned on D_0"], [1.0], 0)),
+        coverage=plan.coverage(chosen.level, chosen.own_delta, Union(["tuned on D_0"], [1.0], 0)),
         members=plan.members(tau, tuned_on, found, widths),
         efficiency=efficiency,
         provenance=Provenance(

@@ -9,6 +9,8 @@ import pytest
 
 from certiset.core.errors import DataError, ModelError
 from certiset.core.fit import Predictor, fit, load
+from certiset.core.fit.options import FitOptions
+from certiset.core.fit.roles import Given, read_rows
 from certiset.core.models import Manifest, Model
 from tests.core.fit.problems import class_data, class_model
 
@@ -104,6 +106,31 @@ def test_an_unknown_column_of_clusters_or_times_is_refused_with_the_nearest() ->
         fit(class_model(), table(), Y, clusters="secnd", **PLAIN)
     with pytest.raises(DataError, match="order must be a column of numbers or of times") as caught:
         fit(class_model(), table(when=["31.1.2024"] * 200), Y, order="when", **PLAIN)
+    assert caught.value.field == "order"
+
+
+def test_times_are_in_the_order_of_time_whatever_zone_each_is_told_in() -> None:
+    """By their text, the first of these would be the latest."""
+    told = [
+        "2024-01-02T00:30:00+09:00",
+        "2024-01-01T16:00:00Z",
+        "2024-01-01T12:00:00-05:00",
+        "2024-01-01T19:00:00+01:00",
+    ]
+    data = table(when=[told[row // 50] for row in range(200)])
+    options = FitOptions.read({"order": "when", **PLAIN}).resolved("classification")
+    times = read_rows(class_model(), data, Y, options, Given.of({})).times
+    assert times is not None
+    assert times.tolist() == [row // 50 for row in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [(["2024-01-01T00:00:00Z", "2024-01-01"], "with a zone and times without"), (["2024-02-30"], "no calendar has")],
+)
+def test_times_that_cannot_be_compared_are_refused(told: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        fit(class_model(), table(when=[told[row % len(told)] for row in range(200)]), Y, order="when", **PLAIN)
     assert caught.value.field == "order"
 
 

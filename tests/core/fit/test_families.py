@@ -57,11 +57,24 @@ def test_trials_are_no_longer_than_the_tuning_itself() -> None:
     (short,) = families(*CLASSES, prior={"steps": 7, "batch": 16})
     assert (short.schedule.steps, short.trial.steps, short.trial.batch) == (7, 7, 16)
     scale, both = families(*TOY)
-    assert (scale.schedule.steps, scale.trial.steps) == (300, 100)
-    assert (both.schedule.steps, both.trial.steps) == (1000, 100)
+    assert (scale.schedule.steps, scale.trial.steps) == (300, 75)
+    assert (both.schedule, both.trial) == (scale.schedule, scale.trial)
 
 
-def test_many_parameters_have_fewer_pulls() -> None:
+def test_a_small_head_makes_up_for_fewer_steps_by_longer_ones() -> None:
+    (adapter,) = families(shifted_logits_model(), shifted_logits(500, 0))
+    for schedule in (adapter.schedule, adapter.trial):
+        assert schedule.rate * schedule.steps == pytest.approx(adapter.schedule.rate * adapter.schedule.steps)
+
+
+def test_a_head_is_free_where_it_has_more_parameters_than_rows() -> None:
+    (head,) = families(*CLASSES)
+    assert head.is_free(head.scorer.parameters - 1)
+    assert not head.is_free(head.scorer.parameters)
+    assert not any(family.is_free(2) for family in families(*TOY))
+
+
+def test_many_parameters_have_fewer_pulls_and_a_faster_rate_unless_one_is_given() -> None:
     rng = np.random.default_rng(0)
     wide = Model.from_manifest(
         {
@@ -79,3 +92,6 @@ def test_many_parameters_have_fewer_pulls() -> None:
     )
     (few,), (many,) = families(wide, class_data(500, 0)), families(shifted_logits_model(), shifted_logits(500, 0))
     assert len(few.pulls) < len(many.pulls)
+    assert few.schedule.rate == 2 * many.schedule.rate
+    (told,) = families(wide, class_data(500, 0), prior={"rate": 0.01})
+    assert told.schedule.rate == 0.01

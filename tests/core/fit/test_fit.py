@@ -167,7 +167,7 @@ def test_progress_goes_through_its_phases_and_ends_at_one(method: str, expected:
 
 @pytest.mark.parametrize("method", ["auto", "standard", "learned", "pac_bayes", "progressive"])
 @pytest.mark.parametrize("questions", [0, 3])
-def test_a_fit_that_is_asked_to_stop_stops(method: str, questions: int) -> None:
+def test_a_fit_that_is_asked_to_stop_stops(method: Any, questions: int) -> None:
     """At once, or on the way."""
     asked = 0
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certiset.core.fit.families import Family
-from certiset.core.fit.forecast import Trial, best_way
+from certiset.core.fit.forecast import TYPICAL_FALL, Trial, best_way
 from certiset.core.fit.model_defaults import TuningSchedule
 
 SCHEDULE = TuningSchedule(steps=10, rate=0.1, batch=8)
@@ -21,8 +21,10 @@ heights = st.floats(-3, 3)
 counts = st.integers(2, 10**6)
 
 
-def tuned(before: float, now: float, few: int = 60, more: int = 120, slope: float = -0.3) -> Trial:
-    return Trial(FAMILY, 0.1, (few, more), (before, now), slope)
+def tuned(
+    before: float, now: float, few: int = 60, more: int = 120, slope: float = -0.3, typical_fall: float = 0.0
+) -> Trial:
+    return Trial(FAMILY, 0.1, (few, more), (before, now), slope, typical_fall)
 
 
 @given(heights, heights, counts, counts)
@@ -53,6 +55,15 @@ def test_a_curve_that_falls_goes_on_to_fall_less_steeply(fall: float) -> None:
     assert -2 * fall < trial.at(240) < -fall
 
 
+@given(heights, heights, st.integers(121, 10**6))
+def test_what_was_seen_and_what_is_typical_count_alike(before: float, now: float, rows: int) -> None:
+    flat, still_learns = (tuned(before, now, typical_fall=fall) for fall in (0.0, TYPICAL_FALL))
+    difference = flat.at(rows) - still_learns.at(rows)
+    assert difference == pytest.approx(TYPICAL_FALL / 2 * math.log2(rows / 120))
+    as_typical = tuned(TYPICAL_FALL, 0.0, typical_fall=TYPICAL_FALL)
+    assert as_typical.at(240) == pytest.approx(-TYPICAL_FALL)
+
+
 @given(counts)
 def test_the_model_as_given_does_not_learn(rows: int) -> None:
     assert GIVEN.at(rows) == 0.0
@@ -60,8 +71,8 @@ def test_the_model_as_given_does_not_learn(rows: int) -> None:
 
 
 def test_a_later_look_is_carried_on_from_the_earlier_one() -> None:
-    later = tuned(9.0, -0.2, 5, 250).after(tuned(0.1, -0.1, 60, 120))
-    assert (later.rows, later.heights) == ((120, 250), (-0.1, -0.2))
+    later = tuned(9.0, -0.2, 5, 250).after(tuned(0.1, -0.1, 60, 120, typical_fall=TYPICAL_FALL))
+    assert (later.rows, later.heights, later.typical_fall) == ((120, 250), (-0.1, -0.2), TYPICAL_FALL)
     assert later.name == "head, pull 0.1"
 
 
@@ -95,24 +106,43 @@ def test_a_candidate_must_be_better_and_the_fewer_rows_say_so_the_more(outputs: 
     assert found[1] >= smallest_advantage(200, 1), "many labels share the rows"
 
 
-def test_it_goes_on_where_the_curve_falls_and_stops_where_it_is_flat() -> None:
+@pytest.mark.parametrize("looks_again", [True, False])
+def test_it_goes_on_where_the_curve_falls_and_stops_where_it_is_flat(looks_again: bool) -> None:
     for before, goes_on in ((-0.3, False), (-0.1, True)):
-        way = best_way([GIVEN, tuned(before, -0.3, 67, 134)], 200, 1000, 500, alpha=0.1, delta=0.05)
+        trials = [GIVEN, tuned(before, -0.3, 67, 134)]
+        way = best_way(trials, 200, 1000, 500, alpha=0.1, delta=0.05, looks_again=looks_again)
         assert way.trial is not GIVEN
         assert way.goes_on == goes_on
 
 
-def test_what_is_worse_now_but_learns_quickly_is_worth_more_rows() -> None:
-    way = best_way([GIVEN, tuned(0.3, 0.05, 67, 134, slope=-0.1)], 200, 1000, 500, alpha=0.1, delta=0.05)
-    assert way.goes_on
-    assert best_way([GIVEN, tuned(0.3, 0.05, 67, 134)], 200, 1000, None, alpha=0.1, delta=0.05).trial is GIVEN
+def test_what_is_worse_now_but_learns_quickly_is_worth_another_look_and_no_more() -> None:
+    trials = [GIVEN, tuned(0.4, 0.15, 67, 134)]
+    assert best_way(trials, 200, 1000, 500, alpha=0.1, delta=0.05, looks_again=True).goes_on
+    assert best_way(trials, 200, 1000, 500, alpha=0.1, delta=0.05, looks_again=False).trial is GIVEN
+    assert best_way(trials, 200, 1000, None, alpha=0.1, delta=0.05).trial is GIVEN
+
+
+def test_a_head_that_is_free_to_move_is_worth_another_look_for_what_is_typical() -> None:
+    for typical_fall, goes_on in ((0.0, False), (TYPICAL_FALL, True)):
+        trials = [GIVEN, tuned(0.1, 0.05, 67, 134, typical_fall=typical_fall)]
+        assert best_way(trials, 200, 1000, 500, alpha=0.1, delta=0.05, looks_again=True).goes_on == goes_on
 
 
 def test_fewer_rows_to_calibrate_cost_more_where_sizes_depend_on_the_level() -> None:
-    curve = [GIVEN, tuned(0.0, -0.14, 67, 134, slope=-0.05)]
-    steep = [replace(GIVEN, slope=-9.0), tuned(0.0, -0.14, 67, 134, slope=-9.0)]
-    assert best_way(curve, 200, 1000, 500, alpha=0.1, delta=0.05).goes_on
-    assert not best_way(steep, 200, 1000, 500, alpha=0.1, delta=0.05).goes_on
+    curve = tuned(0.0, -0.2, 67, 134, slope=-0.3)
+    for slope, goes_on in ((-0.05, True), (-9.0, False)):
+        way = best_way([replace(GIVEN, slope=slope), curve], 200, 1000, 500, alpha=0.1, delta=0.05)
+        assert way.goes_on == goes_on
+
+
+@given(st.floats(-9, 0), st.booleans())
+def test_how_a_candidate_itself_depends_on_the_level_decides_nothing(slope: float, looks_again: bool) -> None:
+    def way(of_candidate: float) -> tuple[bool, float]:
+        trials = [GIVEN, tuned(0.1, -0.1, slope=of_candidate)]
+        found = best_way(trials, 200, 1000, 500, alpha=0.1, delta=0.05, looks_again=looks_again)
+        return found.goes_on, found.expected
+
+    assert way(slope) == way(-0.3)
 
 
 @settings(max_examples=25)

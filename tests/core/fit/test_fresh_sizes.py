@@ -200,6 +200,7 @@ def test_copies_among_the_inputs_are_a_caveat(predictor: Predictor) -> None:
     assert statement.sizes.distinct_rows == 500
     assert [caveat.code for caveat in statement.caveats] == ["equal_rows"]
     assert "may be false" in statement.caveats[0].message
+    assert statement.caveats[0].message.startswith("100 % of the inputs")
     assert statement.verify().valid
 
 

@@ -171,5 +171,5 @@ def test_bisection_resolves_cells_in_either_precision() -> None:
     ],
 )
 def test_what_may_be_stored(tie: Tensor | None, sound: bool) -> None:
-    assert TIES.accepts(2, tie) is sound
-    assert TOGETHER.accepts(2, tie) is (tie is None)
+    assert TIES.accepts((2,), tie) is sound
+    assert TOGETHER.accepts((2,), tie) is (tie is None)

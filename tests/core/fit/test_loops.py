@@ -7,7 +7,8 @@ import torch
 
 from certiset.core.data.arrays import check_data
 from certiset.core.fit.objectives import BatchSampler, size_loss, tuning_loss
-from certiset.core.fit.options import FitOptions, OptimizerOptions
+from certiset.core.fit.optimizer_options import OptimizerOptions
+from certiset.core.fit.options import FitOptions
 from certiset.core.fit.rows import Rows, on_device
 from certiset.core.fit.scorer import Scorer, make_scorer
 from certiset.core.fit.tuning import tune_priors

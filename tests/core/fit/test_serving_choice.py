@@ -27,7 +27,16 @@ def test_the_best_member_is_the_one_of_the_smallest_certified_size(all_members: 
     everyone = all_members.certificate.members
     chosen = min(everyone, key=lambda member: member.efficiency_bound or np.inf)
     (alone,) = best.certificate.members
-    for name in ("k", "tau", "log_ratio", "efficiency_bound", "efficiency_empirical", "size_k", "size_quantile"):
+    for name in (
+        "k",
+        "tau",
+        "log_ratio",
+        "efficiency_bound",
+        "efficiency_empirical",
+        "size_k",
+        "size_quantile",
+        "distance",
+    ):
         assert getattr(alone, name) == getattr(chosen, name), name
     assert best.certificate.efficiency.upper_bound == chosen.efficiency_bound
     assert (best.certificate.efficiency.upper_bound or 0) < (all_members.certificate.efficiency.upper_bound or 0)

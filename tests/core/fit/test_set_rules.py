@@ -152,7 +152,7 @@ def test_no_set_is_empty_where_the_top_label_is_kept() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_posterior_of_many_members_goes_with_both(dtype: str, tmp_path: Path) -> None:
+def test_a_posterior_of_many_members_goes_with_both(dtype: Any, tmp_path: Path) -> None:
     data = shifted_logits(3000, 8)
     predictor = fit(shifted_logits_model(), *data, ties="hash", non_empty=True, dtype=dtype, **STEPS_PAY)
     certificate = predictor.certificate

@@ -38,7 +38,7 @@ def test_intervals_of_one_width_are_certified_exactly() -> None:
 
 @pytest.mark.parametrize("score", ["ball", "box"])
 @pytest.mark.parametrize("method", ["standard", "learned"])
-def test_balls_and_boxes_of_one_volume_are_certified_exactly(score: str, method: str) -> None:
+def test_balls_and_boxes_of_one_volume_are_certified_exactly(score: str, method: Any) -> None:
     rng = np.random.default_rng(0)
     centre = rng.normal(size=(300, 2))
     predictor = fit(QUANTILES, centre, centre + rng.normal(size=(300, 2)), score=score, method=method, **QUICK)

@@ -24,7 +24,7 @@ def two_threads() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("method", ["auto", "learned", "pac_bayes", "progressive"])
-def test_a_small_fit_uses_one_thread_and_gives_the_others_back(method: str) -> None:
+def test_a_small_fit_uses_one_thread_and_gives_the_others_back(method: Any) -> None:
     seen: dict[str, set[int]] = {}
 
     def progress(event: dict[str, Any]) -> None:

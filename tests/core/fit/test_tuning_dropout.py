@@ -1,5 +1,7 @@
 """Dropout while a prior is tuned: what it does to a batch, and where it is used."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -53,7 +55,7 @@ def test_wide_heads_use_it_and_nothing_else_does() -> None:
 
 
 @pytest.mark.parametrize("dropout", [-0.1, 1, "much"])
-def test_a_share_that_is_none_is_refused(dropout: object) -> None:
+def test_a_share_that_is_none_is_refused(dropout: Any) -> None:
     x, y = np.zeros((50, 80)), np.arange(50) % 5
     with pytest.raises(OptionError, match=r"prior\.dropout must be (at least 0|less than 1|a number), not"):
         fit(wide_model(), x, y, alpha=0.2, prior={"dropout": dropout})

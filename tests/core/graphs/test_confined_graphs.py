@@ -137,7 +137,7 @@ def test_a_process_that_was_taken_over_cannot_lie_to_its_owner(
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     monkeypatch.setattr("certiset.core.graphs.graph_process._SERVER", "liar")
-    process = GraphProcess(b"", GraphLimits(seconds=5.0))
+    process = GraphProcess(b"", GraphLimits(seconds=2.0))
     with pytest.raises((SandboxError, ModelError)):
         process(np.ones((1, 4), dtype=np.float32))
     assert not process.alive

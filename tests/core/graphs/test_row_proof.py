@@ -12,14 +12,14 @@ from onnx import TensorProto, helper
 from certiset.core.errors import ModelError
 from certiset.core.graphs import GraphSession, RowProof
 from certiset.core.graphs.row_proof.call import RULES
-from certiset.core.graphs.row_proof.graph_file import read_graph
+from certiset.core.graphs.row_proof.graph_file import outline, read_model
 from certiset.core.graphs.row_proof.walk import prove
 from tests.core.graphs.company import differs
 from tests.core.graphs.dishonest import COLUMNS, given, graph, ints, op
 
 
 def judged(content: bytes, *row_shape: int) -> RowProof:
-    return prove(read_graph(content), row_shape or (COLUMNS,))
+    return prove(outline(read_model(content)), row_shape or (COLUMNS,))
 
 
 F = np.float32

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.core.store.conftest import database_url, store
+from tests.core.store.conftest import database_kind, store, template
 from tests.launcher import confined_by_forking
 
-__all__ = ["database_url", "store"]
+__all__ = ["database_kind", "store", "template"]
 
 
 @pytest.fixture(autouse=True, scope="package")

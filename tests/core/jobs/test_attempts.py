@@ -14,13 +14,14 @@ from certiset.core.store import Store
 from certiset.core.store.garbage import orphans
 from certiset.core.store.records import Calibration
 from certiset.core.store.store import Transaction
+from tests.databases import new_store
 
 KEY = b"k" * 32
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.ready(Settings(home=tmp_path))
+    opened = new_store(Settings(home=tmp_path))
     yield opened
     opened.close()
 

@@ -22,6 +22,7 @@ from certiset.core.jobs.calibrations import (
 from certiset.core.settings import Settings
 from certiset.core.store import Store
 from tests.core.fit.problems import class_data, class_model
+from tests.databases import new_store
 
 
 class Told:
@@ -37,7 +38,7 @@ class Told:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.ready(Settings(home=tmp_path))
+    opened = new_store(Settings(home=tmp_path))
     yield opened
     opened.close()
 
@@ -67,7 +68,8 @@ def test_every_option_is_written_down_so_that_a_later_default_changes_nothing(st
     assert record.options["score"] == {"kind": "log_prob"}
     assert record.options["prior"]["steps"] == 30
     assert FitOptions.read(record.options).to_json() == record.options
-    left_open = {"size_cap", "size_bound", "device", "clusters", "order"}
+    left_open = {"size_cap", "size_bound", "device", "clusters", "order", "groups", "group_list"}
+    left_open |= {"weights", "weight_bound", "prevalences"}
     chosen = {"method", "guarantee", "tune", "prior.split", "prior.rate", "prior.batch", "prior.dropout"}
     assert undecided(record.options) == left_open | chosen, "which revealed rows choose"
     named = CalibrationRequest.read({**inputs(store), "method": "learned"})
@@ -123,7 +125,7 @@ def test_data_in_a_store_elsewhere_are_checked_without_being_in_memory(
     tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a copy on disk, written in pieces, that is gone afterwards."""
-    elsewhere = Store.ready(Settings(home=tmp_path, artifacts_url=f"memory://{tmp_path}"))
+    elsewhere = new_store(Settings(home=tmp_path, artifacts_url=f"memory://{tmp_path}"))
     x = np.random.default_rng(0).normal(size=(4000, 1000)).astype(np.float32)
     file = tmp_path / "data.npz"
     np.savez(file, x=x, y=np.arange(4000) % 3)

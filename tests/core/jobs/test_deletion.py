@@ -17,6 +17,8 @@ from certiset.core.store.datasets import Datasets
 from certiset.core.store.garbage import orphans
 from certiset.core.store.leases import Claim
 from certiset.core.store.models import Models
+from certiset.core.store.monitors import Levels
+from certiset.core.store.outcomes import Reported
 from certiset.core.store.records import Calibration
 from tests.core.store.records import a_calibration, a_dataset, a_fit_result, a_model, state
 
@@ -177,6 +179,19 @@ def test_a_deleted_predictor_is_withdrawn_and_an_equal_fit_brings_it_back(store:
     with store.reading() as work:
         assert work.predictors.get("ada", "pred-1").calibration_id == again.id
         assert [record.id for record in work.certificates.list("ada", validity="consistent").items] == ["cert-1"]
+
+
+def test_a_contradiction_outlives_its_predictor(store: Store) -> None:
+    """An equal fit has the same ids: whoever deletes and fits again does not begin with a clean record."""
+    fitted(store, a_calibration(store))
+    misses = [Reported(f"{number:024x}", missed=True) for number in range(60)]
+    with store.writing() as work:
+        work.outcomes.add("ada", "pred-1", misses, Levels(0.1, 0.01, None))
+    deletion.delete_predictor(store, "ada", "pred-1")
+    fitted(store, a_calibration(store))
+    with store.reading() as work:
+        assert work.outcomes.monitor("ada", "pred-1").contradicted_at is not None
+        assert [record.id for record in work.certificates.list("ada", validity="contradicted").items] == ["cert-1"]
 
 
 def test_files_of_what_was_deleted_are_collected_and_those_that_others_name_are_kept(store: Store) -> None:

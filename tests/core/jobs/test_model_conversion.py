@@ -75,8 +75,8 @@ def test_a_model_that_asks_for_a_terabyte_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_model_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_conversion, "_SECONDS", 5)
-    sentence = r"with at most 6 GiB and 5 seconds: its process (did not finish|used more CPU time)"
+    monkeypatch.setattr(model_conversion, "_SECONDS", 2)
+    sentence = r"with at most 6 GiB and 2 seconds: its process (did not finish|used more CPU time)"
     with pytest.raises(ModelError, match=sentence):
         convert(MANIFEST, None, file(tmp_path, onnx_files.endless()))
 

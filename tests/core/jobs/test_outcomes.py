@@ -17,8 +17,10 @@ from certiset.core.jobs.serving import change_serving
 from certiset.core.sets import Intervals, LabelSets
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.core.store.audit import AuditFilter
 from certiset.core.store.outcomes import Outcomes
 from tests.core.fit.problems import QUICK, class_data, class_model
+from tests.databases import new_store
 from tests.service.server import certified_in_the_mean, enter_predictor
 
 ETA = 0.01
@@ -31,7 +33,7 @@ def predictor() -> Predictor:
 
 @pytest.fixture
 def store(tmp_path: Path, predictor: Predictor) -> Iterator[Store]:
-    opened = Store.ready(Settings(home=tmp_path))
+    opened = new_store(Settings(home=tmp_path))
     for one in (predictor, certified_in_the_mean(predictor)):
         enter_predictor(opened, one)
     yield opened
@@ -77,9 +79,11 @@ def test_one_invalid_outcome_and_nothing_is_counted(store: Store, predictor: Pre
         with pytest.raises(DataError) as refused:
             count_outcomes(store, "ada", [outcome(predictor, "a", 0), wrong], ETA)
         assert refused.value.field == "outcomes.1.y"
-    interval = IssuedPrediction("pred-0", 0, "a", Intervals(np.array([0.0]), np.array([1.0])))
+    ends = Intervals(np.array([0.0]), np.array([1.0]))
+    served = IssuedPrediction(predictor.certificate.predictor_id, 0, "a", ends)
     with pytest.raises(DataError, match="y does not have the shape of the set"):
-        count_outcomes(store, "ada", [Outcome(interval, [1.0, 2.0])], ETA)
+        count_outcomes(store, "ada", [Outcome(served, [1.0, 2.0])], ETA)
+    interval = IssuedPrediction("pred-0", 0, "a", ends)
     with pytest.raises(NotFoundError):
         count_outcomes(store, "ada", [Outcome(interval, 1.0)], ETA)
     with pytest.raises(NotFoundError):
@@ -158,8 +162,8 @@ def test_a_contradiction_that_rested_on_wrong_truths_is_reconsidered(store: Stor
     assert (back.covered, back.state) == (False, "counted"), "one that was annulled counts again, behind the others"
     assert [p.misses for p in monitor_of(store, "ada", id, ETA).path][-2:] == [1, 2]
     with store.reading() as work:
-        actions = [(row.action, row.details) for row in work.audit.of_tenant("ada") if row.details]
-    actions = [found for found in actions if found[0] in ("outcome.correct", "outcome.annul")]
+        entries = work.audit.list(AuditFilter(tenant="ada"), limit=1000).items
+    actions = [(row.action, row.details) for row in entries if row.action in ("outcome.correct", "outcome.annul")]
     assert actions[0] == ("outcome.correct", {"prediction": "2", "was": "annulled", "is": "missed"})
     assert ("outcome.annul", {"prediction": "2", "was": "missed", "is": "annulled"}) in actions
     assert len(actions) == 10

@@ -114,7 +114,7 @@ def test_no_more_calibrations_are_queued_than_the_quota_allows(store: Store, mon
     results = together(ask, 8)
     refused = [found for found in results if isinstance(found, QuotaExceededError)]
     assert len(refused) == 5
-    assert "3 of 3 queued calibrations are in use" in str(refused[0])
+    assert "3 of 3 queued jobs are in use" in str(refused[0])
     assert "wait until some have begun, or cancel some" in str(refused[0])
     with store.writing() as work:
         claim = work.turns.claim()

@@ -38,6 +38,11 @@ def a_whole_tenant(store: Store, tenant: str, content: bytes) -> Calibration:
         work.outcomes.add(
             tenant, f"pred-{tenant}", [Reported("n1", False), Reported("n2", True)], Levels(0.1, 0.01, None)
         )
+        named = work.deployments.add(tenant, "fraud", f"pred-{tenant}", rows_after=0.0)
+        work.deployments.record_event(named, "created")
+        work.blocks.begin(named, 1.0, later_rows_alone=False)
+        work.blocks.close(named, 2.0)
+        work.blocks.add_row(named, "n1", b"\0" * 16, [1.0])
         return work.calibrations.create(dataset, model, {"alpha": 0.1})
 
 
@@ -72,13 +77,19 @@ def test_an_export_has_every_record_file_and_certificate_of_the_tenant_and_no_se
         "datasets": 1,
         "models": 1,
         "calibrations": 2,
+        "batches": 0,
         "predictors": 1,
+        "summaries": 1,
         "certificates": 1,
         "attempts": 0,
         "row_sketches": 0,
         "shared_rows": 0,
         "outcomes": 2,
         "monitors": 1,
+        "deployments": 1,
+        "deployment_events": 1,
+        "deployment_blocks": 1,
+        "deployment_rows": 1,
         "keys": 1,
         "reports": 1,
     }
@@ -108,7 +119,7 @@ def test_erasing_leaves_nothing_of_the_tenant_and_everything_of_others(
     monkeypatch.setattr(tenant_erasure, "_JUST_WRITTEN_SECONDS", -60)
     before = everything(store, "bob", tmp_path)
     erased = erase_tenant(store, "ada", key_seconds=0)
-    assert (erased.records, erased.artifacts) == (9, 1)
+    assert (erased.records, erased.artifacts) == (14, 1)
     with store.reading() as work:
         assert work.tenants.names() == ["bob"]
         assert work.keys.of_digest("digest-of-ada") is None
@@ -138,7 +149,7 @@ def test_a_running_calibration_is_stopped_before_anything_is_removed(store: Stor
     with store.writing() as work:
         claim = work.leases.claim(waiting.id)
     assert claim is not None
-    with pytest.raises(ConflictError, match="1 calibrations of ada were asked to stop and still run"):
+    with pytest.raises(ConflictError, match="1 jobs of ada were asked to stop and still run"):
         erase_tenant(store, "ada", wait=0.1, key_seconds=0)
     done = threading.Thread(target=erase_tenant, args=(store, "ada"), kwargs={"key_seconds": 0})
     done.start()

@@ -1,7 +1,8 @@
 """Uploads become records once, whoever sends them at the same time and whatever happened to the file since."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +13,10 @@ from certiset.core.errors import DataError, DuplicateError, ModelError
 from certiset.core.jobs import add_dataset, add_model, insert
 from certiset.core.settings import Settings
 from certiset.core.store import Store
-from certiset.core.store.migrate import migrate
 from certiset.core.store.records import Dataset, ModelRecord
 from tests.core.fit.problems import toy_model
 from tests.core.models import onnx_files
-from tests.servers import postgres_database
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    if request.param == "sqlite":
-        yield from opened(Settings(home=tmp_path))
-        return
-    with postgres_database() as url:
-        yield from opened(Settings(home=tmp_path, database_url=url))
-
-
-def opened(settings: Settings) -> Iterator[Store]:
-    made = Store(settings)
-    migrate(made.database)
-    yield made
-    made.close()
+from tests.databases import new_store
 
 
 def data(folder: Path) -> Path:
@@ -165,7 +149,7 @@ def test_an_error_names_the_field_of_the_upload_of_data(
     tmp_path: Path, filename: str, content: bytes, target: str, field: str
 ) -> None:
     (tmp_path / "upload").write_bytes(content)
-    for store in opened(Settings(home=tmp_path)):
+    with closing(new_store(Settings(home=tmp_path))) as store:
         with pytest.raises(DataError) as refused:
             add_dataset(store, "ada", tmp_path / "upload", filename=filename, target=target)
         assert refused.value.field == field
@@ -185,8 +169,8 @@ MANIFEST: dict[str, Any] = {"task": "regression", "input_shape": [4]}
         ({**MANIFEST, "head": {"kind": "mlp", "widths": [4, 1]}}, b"nonsense", None, "weights"),
         ({**MANIFEST, "backbone": {"kind": "lenet5"}}, None, None, "weights"),
         ({**MANIFEST, "backbone": {"kind": "onnx"}}, None, None, "manifest.backbone.kind"),
-        ({**MANIFEST, "backbone": {"kind": "onnx"}}, None, b"nonsense", "backbone"),
-        ({**MANIFEST, "input_shape": [5], "backbone": {"kind": "onnx"}}, None, onnx_files.linear(), "backbone"),
+        ({**MANIFEST, "backbone": {"kind": "onnx"}}, None, b"nonsense", "onnx"),
+        ({**MANIFEST, "input_shape": [5], "backbone": {"kind": "onnx"}}, None, onnx_files.linear(), "onnx"),
     ],
 )
 def test_an_error_names_the_field_of_the_upload_of_a_model(
@@ -198,7 +182,7 @@ def test_an_error_names_the_field_of_the_upload_of_a_model(
     given = [
         path if content is not None else None for path, content in zip(paths.values(), (weights, onnx), strict=True)
     ]
-    for store in opened(Settings(home=tmp_path)):
+    with closing(new_store(Settings(home=tmp_path))) as store:
         with pytest.raises(ModelError) as refused:
             add_model(store, "ada", manifest, given[0], onnx=given[1])
         assert refused.value.field == field

@@ -54,3 +54,11 @@ def test_mean_log_ratio_is_the_divergence() -> None:
 def test_prior_variance_is_scale_over_the_root_of_the_fan_in() -> None:
     prior = fan_in_prior(torch.zeros(2), torch.tensor([400.0, 1.0]), 0.01)
     assert (2 * prior.log_scale).exp().tolist() == pytest.approx([0.01 / 20, 0.01])
+
+
+def test_distance_is_in_standard_deviations_and_near_one_for_own_draws() -> None:
+    prior = DiagonalGaussian(torch.tensor([1.0, -2.0]), torch.tensor([2.0, 0.5]).log())
+    theta = torch.tensor([[1.0, -2.0], [5.0, -2.0], [3.0, -1.5]])
+    assert prior.distance(theta).tolist() == pytest.approx([0.0, 2**0.5, 1.0])
+    noise = torch.randn(2000, 2, generator=torch.Generator().manual_seed(0))
+    assert float(prior.distance(prior.sample(noise)).square().mean()) == pytest.approx(1, abs=0.1)

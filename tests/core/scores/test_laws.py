@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from certiset.core.certificate.sizes import ONE_SIZE
 from certiset.core.errors import OptionError
 from certiset.core.scores import SCORES, ModelOutputs, Score, make_score
 from tests.devices import DEVICES, DTYPES
@@ -170,3 +171,14 @@ def test_the_standard_method_drops_the_scale() -> None:
     assert make_score("scaled_residual").without_scale().kind == "residual"
     assert make_score("scaled_ball").without_scale().kind == "ball"
     assert make_score("aps").without_scale().kind == "aps"
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_a_score_says_rightly_whether_its_sets_have_one_size(kind: str) -> None:
+    """And a reader of certificates, who knows scores by their names, is told the same."""
+    score = make_score({"kind": kind})
+    inputs = make_inputs(score, "cpu", torch.float64)
+    tau = score.of_target(inputs.prediction, inputs.y).quantile(0.9, dim=1)
+    sizes = score.size(inputs.prediction, tau)
+    constant = bool(torch.allclose(sizes, sizes[:, :1].expand_as(sizes)))
+    assert constant == score.has_one_size == (kind in ONE_SIZE)

@@ -18,8 +18,8 @@ from certiset.core.errors import ArtifactsUnavailableError, DamagedFileError, Se
 from certiset.core.settings import Settings
 from certiset.core.store import Artifacts, Store
 from certiset.core.store.garbage import collect_garbage, orphans
-from certiset.core.store.migrate import migrate
 from tests.core.store.records import a_calibration, a_dataset
+from tests.databases import new_store
 from tests.disks import small_disk
 from tests.servers import free_port, wait_until
 
@@ -188,28 +188,33 @@ def test_an_s3_server_that_does_not_answer_is_unavailable(monkeypatch: pytest.Mo
 
 
 def test_a_writer_that_is_killed_leaves_no_name_without_its_content(tmp_path: Path) -> None:
+    # A fork for each writer: importing takes longer than all that they write.
     program = (
         "import os, sys; from certiset.core.store import Artifacts\n"
-        "a = Artifacts(sys.argv[1]); print('go', flush=True)\n"
-        "while True: a.put(os.urandom(8 * 2**20))"
+        "a = Artifacts(sys.argv[1])\n"
+        "for line in sys.stdin:\n"
+        "    writer = os.fork()\n"
+        "    while not writer: a.put(os.urandom(8 * 2**20))\n"
+        "    print(writer, flush=True); os.waitpid(writer, 0); print('ended', flush=True)"
     )
     artifacts = Artifacts(str(tmp_path))
-    for pause in (0.01, 0.05, 0.08, 0.11, 0.2):
-        writer = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE)
-        with writer:
-            assert writer.stdout is not None
-            writer.stdout.readline()
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writers:
+        assert writers.stdin is not None
+        assert writers.stdout is not None
+        for pause in (0.01, 0.05, 0.08, 0.11, 0.2):
+            print("go", file=writers.stdin, flush=True)
+            writer = int(writers.stdout.readline())
             time.sleep(pause)
-            writer.send_signal(signal.SIGKILL)
-        for file in artifacts.files():
-            if file.sha256 is not None:
-                artifacts.get(file.sha256)
+            os.kill(writer, signal.SIGKILL)
+            assert writers.stdout.readline() == "ended\n"
+            for file in artifacts.files():
+                if file.sha256 is not None:
+                    artifacts.get(file.sha256)
 
 
 def a_store(tmp_path: Path) -> Store:
-    store = Store(Settings(home=tmp_path))
-    migrate(store.database)
-    return store
+    return new_store(Settings(home=tmp_path))
 
 
 def test_garbage_is_what_no_record_names_and_is_old_enough(tmp_path: Path) -> None:

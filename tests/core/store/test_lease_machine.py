@@ -11,12 +11,11 @@ from sqlalchemy import update
 
 from certiset.core.resources import FINISHED
 from certiset.core.settings import Settings
-from certiset.core.store import Store
 from certiset.core.store.clock import now
 from certiset.core.store.leases import Claim
-from certiset.core.store.migrate import migrate
 from certiset.core.store.records import Calibration
 from tests.core.store.records import a_calibration, a_fit_result, state
+from tests.databases import new_store
 
 WORKERS = st.sampled_from(["first", "second", "third"])
 
@@ -25,8 +24,7 @@ class LeaseMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.store = Store(Settings(home=self.folder, retry_seconds=0.001))
-        migrate(self.store.database)
+        self.store = new_store(Settings(home=self.folder, retry_seconds=0.001))
         self.calibration = a_calibration(self.store)
         self.claims: dict[str, Claim] = {}
         self.current: str | None = None

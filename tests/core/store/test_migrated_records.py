@@ -112,6 +112,13 @@ DEFAULTS: dict[str, Any] = {
     "non_empty": False,
     "size_cap": None,
     "allow_missing_classes": False,
+    "alpha_around": 0.1,
+    "groups": None,
+    "group_list": None,
+    "unknown_groups": "whole",
+    "weights": None,
+    "weight_bound": None,
+    "prevalences": None,
 }
 """of version 0.1.0, as they are called today"""
 

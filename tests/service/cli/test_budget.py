@@ -41,11 +41,20 @@ def test_too_few_points_is_said_and_not_an_error(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
-def test_plot_draws_the_figure(tmp_path: Path, suffix: str) -> None:
+def test_plot_draws_the_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    monkeypatch.setattr("certiset.service.figures.budget._POINTS", 12)
     file = tmp_path / f"budget.{suffix}"
     assert main(["budget", "--n", "500", "--plot", str(file)]) == 0
     start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}[suffix]
     assert file.read_bytes().startswith(start)
+
+
+def test_a_folder_that_does_not_exist_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("certiset.service.figures.budget._POINTS", 2)
+    assert main(["budget", "--n", "100", "--plot", str(tmp_path / "no" / "figure.svg")]) == 2
+    assert "no/figure.svg cannot be written: No such file or directory." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -62,8 +71,7 @@ def test_plot_draws_the_figure(tmp_path: Path, suffix: str) -> None:
         (["--n", "100", "--delta", "nan"], "delta must be a number, not NaN."),
         (["--n", "100", "--alpha-hat", "0"], "alpha_hat must lie strictly between 0 and 1, not 0."),
         (["--n", "100", "--plot", "figure.gif"], "figure.gif must end in one of .svg, .png, .pdf to be drawn."),
-        (["--n", "100", "--plot", "no/such/folder/figure.svg"], "cannot be written: No such file or directory."),
-        ([], "the following arguments are required: --n"),
+        ([], "give --n, or --groups."),
     ],
 )
 def test_bad_input_is_a_sentence_and_exit_code_2(offline: Shell, arguments: list[str], sentence: str) -> None:
@@ -83,3 +91,24 @@ def test_unknown_command_is_a_sentence_and_exit_code_2(offline: Shell) -> None:
 def test_help_has_examples(offline: Shell) -> None:
     example = "certiset budget --n 1000 --alpha 0.1 --delta 0.05 --plot budget.svg"
     assert example in offline("budget", "--help")
+
+
+def test_groups_show_their_ranks_and_what_small_ones_lack(offline: Shell, tmp_path: Path) -> None:
+    report = offline.json("budget", "--groups", "north=2000", "south=400", "20")
+    assert [(one["name"], one["n"], one["lacking"]) for one in report["groups"]] == [
+        ("north", 2000, 0),
+        ("south", 400, 0),
+        ("group 3", 20, report["rows_needed"] - 20),
+    ]
+    file = tmp_path / "rows.csv"
+    file.write_text("x,region,y\n" + "1,a,2\n" * 60 + "2,b,3\n" * 5)
+    table = offline("budget", "--groups", "region", "--dataset", str(file))
+    assert [line.split() for line in table.splitlines()[3:5]] == [
+        ["a", "60", "2", "0.032787", "0.050000"],
+        ["b", "5", "none", "31"],
+    ]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--n", "10", "--groups", "5"], ["--groups", "many"], ["--groups", "=5"]])
+def test_groups_that_make_no_sense_are_refused(arguments: list[str]) -> None:
+    assert main(["budget", *arguments]) == 2

@@ -1,5 +1,6 @@
 """Forged certificates before an auditor: none of them is one that the issuer has signed, and the exit code says so."""
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -174,3 +175,33 @@ def test_tensors_beside_a_genuine_certificate_that_are_not_its_own(
     ):
         (folder / "predictor.json").write_text(json.dumps(forged))
         assert main(command) == 1
+
+
+def test_a_verdict_of_the_forgers_own(
+    genuine: Content, verify: Callable[[Any], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A caveat that clears the screen, says what the reader waits for, and conceals what follows."""
+    verdict = "All checks passed: the numbers hold, and the key 0123456789abcdef, which you trust, has signed them."
+    forged = genuine | {
+        "signature": None,
+        "caveats": [{"code": "x", "message": f"\x1b[2J\n{verdict}\x1b[8m\ud800\u202e"}],
+    }
+    forged["id"] = Certificate.from_json(forged).digest_id
+    assert verify(forged) == 3
+    printed = capsys.readouterr().out
+    assert verdict not in printed.splitlines()
+    assert printed.replace("\n", "").isprintable()
+
+
+def test_a_reader_who_goes_away_has_heard_no_verdict(
+    genuine: Content, verify: Callable[[Any], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`certiset verify FILE | head -1`, with pipefail."""
+
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stdout", Gone())
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    assert verify(genuine | {"signature": None}) == 141

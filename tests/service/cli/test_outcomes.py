@@ -61,7 +61,10 @@ def test_what_is_wrong_with_truths_is_said_where_it_stands(
     assert "Give a prediction id and its truth, or --file FILE." in certiset("outcomes", "report", code=2)
     both = certiset("outcomes", "report", one, "1", "--file", "truths.csv", code=2)
     assert "and not both" in both
-    for wrong in ("a", "nan", "1,,2"):
+    assert "y must be a number: the predictor's classes have no names" in certiset(
+        "outcomes", "report", one, "a", code=2
+    )
+    for wrong in ("nan", "1,,2"):
         assert "a truth must be a number" in certiset("outcomes", "report", one, wrong, code=2)
     assert "cannot be read: No such file" in certiset("outcomes", "report", "--file", "nowhere.csv", code=2)
     assert "truths.txt is not one of .csv, .jsonl" in of_file("truths.txt", "")
@@ -69,7 +72,7 @@ def test_what_is_wrong_with_truths_is_said_where_it_stands(
         "a.csv", "prediction_id,truth\n"
     )
     assert "has no truths" in of_file("a.csv", "prediction_id,y\n")
-    assert "line 3: a truth must be a number" in of_file("a.csv", f"prediction_id,y\n{one},1\n{one},x\n")
+    assert "line 3: outcomes.1.y must be a number" in of_file("a.csv", f"prediction_id,y\n{one},1\n{one},x\n")
     assert "line 2: this line has 1 cells" in of_file("a.csv", f"prediction_id,y\n{one}\n")
     assert "line 2: prediction_id is missing" in of_file("a.csv", "prediction_id,y\n,1\n")
     assert "line 2: this is not JSON" in of_file("a.jsonl", f'{{"prediction_id": "{one}", "y": 1}}\n{{\n')

@@ -7,18 +7,27 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from certiset.service.processes import KeptRunning, ServiceError
-from tests.servers import answers, children_of, free_port, wait_until
+from tests.forks import Forked
+from tests.launcher import launch
+from tests.servers import answers, children_of, free_port, name_of, wait_until
 from tests.worker.deployment import alive, kill
 
+Up = Forked | subprocess.Popen[str]
 
-def start(home: Path, port: int) -> subprocess.Popen[str]:
+
+def start(home: Path, port: int, *, forked: bool = True) -> Up:
+    """`certiset up`; forked, its processes are, too, and load nothing again."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CERTISET_")}
-    command = [sys.executable, "-m", "certiset", "up", "--port", str(port), "--home", str(home), "--no-demo"]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = ["certiset", "up", "--port", str(port), "--home", str(home), "--no-demo"]
+    streams: dict[str, Any] = {"env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    if forked:
+        return launch(*command, **streams, forking=True)
+    return subprocess.Popen([sys.executable, "-m", *command], **streams, text=True)
 
 
 def command_of(pid: int) -> str:
@@ -29,10 +38,18 @@ def command_of(pid: int) -> str:
 
 
 def worker_of(up: int) -> int | None:
-    return next((pid for pid in children_of(up) if command_of(pid).rstrip().endswith("-m certiset.worker")), None)
+    """A fork has the command of the process that it was forked from, and the name of its own module."""
+    return next(
+        (
+            pid
+            for pid in children_of(up)
+            if name_of(pid) == "worker" or command_of(pid).rstrip().endswith("-m certiset.worker")
+        ),
+        None,
+    )
 
 
-def ready(up: subprocess.Popen[str], port: int) -> str:
+def ready(up: Up, port: int) -> str:
     """What it has printed up to the line that it prints once, when the API answers."""
     printed: list[str] = []
 
@@ -76,7 +93,7 @@ def test_up_starts_both_prints_the_key_once_and_stops_both(tmp_path: Path) -> No
 
 def test_up_starts_a_worker_and_an_api_again_that_were_killed(tmp_path: Path) -> None:
     port = free_port()
-    up = start(tmp_path, port)
+    up = start(tmp_path, port, forked=False)
     try:
         ready(up, port)
         first = worker_of(up.pid)

@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from certiset.core import resources
 from certiset.core.certificate import Certificate
@@ -67,3 +70,20 @@ def test_cancelling(client: Client, inputs: tuple[Dataset, Model]) -> None:
 
 def test_health(client: Client) -> None:
     assert client.health() == resources.Ready(ready=True, database="ok", broker="ok", artifacts="ok", disk="ok")
+
+
+def test_a_calibration_by_groups_from_a_table_to_sets_by_their_groups(client: Client, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    region, y = rng.choice(["north", "south"], size=400), rng.integers(3, size=400)
+    x = 3 * np.eye(3)[y] + rng.normal(size=(400, 3))
+    rows = [",".join([*map(str, row), where, str(truth)]) for row, where, truth in zip(x, region, y, strict=True)]
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(["a,b,c,region,y", *rows]))
+    model = client.models.upload({"name": "m", "task": "classification", "classes": 3, "input_shape": [3]})
+    started = client.calibrations.start(client.datasets.upload(file).id, model.id, groups="region")
+    ended = client.calibrations.wait(started.id)
+    assert ended.status == "succeeded", ended.error
+    certificate = client.certificates.get(ended.certificate_id or "")
+    assert [group["name"] for group in certificate.document["groups"]] == [["north"], ["south"]]
+    found = client.predict_set(ended.predictor_id or "", x[:4].tolist(), groups=region[:4])
+    assert [one.group for one in found] == region[:4].tolist()

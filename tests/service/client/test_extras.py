@@ -39,6 +39,20 @@ class Hiding:
 sys.meta_path[:] = [Hiding(finder) for finder in sys.meta_path]
 """
 COMMAND = "import runpy; runpy.run_module('certiset', run_name='__main__', alter_sys=True)"
+COMMANDS_IN_TURN = """
+import contextlib, io, json, sys
+from certiset.service.cli.main import main
+
+for arguments in json.loads(sys.argv[1]):
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            code = main(arguments)
+        except SystemExit as ended:
+            code = ended.code
+    print(json.dumps([code, out.getvalue(), errors.getvalue()]))
+"""
+"""for many commands, in one process: to start one takes longer than most of them"""
 WITHOUT = {
     "up": ["up"],
     "demo": ["demo"],
@@ -74,6 +88,13 @@ def plain(
     )
 
 
+def plain_commands(*commands: list[str], folder: Path | None = None) -> list[tuple[int, str, str]]:
+    """Exit code, output and errors of each."""
+    done = plain(COMMANDS_IN_TURN, json.dumps(commands), folder=folder)
+    assert done.returncode == 0, done.stderr
+    return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
+
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("certificate") / "certificate.json"
@@ -104,7 +125,18 @@ def test_importing_the_package_costs_next_to_nothing() -> None:
 
 def test_names_of_the_package() -> None:
     assert dir(certiset) == sorted([*certiset.__all__, "__version__"])
-    assert certiset.__all__ == ["Certificate", "Client", "Model", "Predictor", "bounds", "fit", "load", "verify"]
+    assert certiset.__all__ == [
+        "Certificate",
+        "Client",
+        "Model",
+        "Predictor",
+        "bounds",
+        "fit",
+        "load",
+        "monitor",
+        "push",
+        "verify",
+    ]
     for name in certiset.__all__:
         assert getattr(certiset, name) is not None
     assert re.fullmatch(r"\d+\.\d+\.\d+", certiset.__version__)
@@ -112,41 +144,38 @@ def test_names_of_the_package() -> None:
         certiset.magic  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["Model", "Predictor", "fit", "load"])
-def test_a_name_that_needs_an_extra_says_which(name: str) -> None:
-    done = plain(f"from certiset import {name}")
-    said = done.stderr.strip().splitlines()[-1]
-    assert re.search(rf"certiset\.{name} needs the package \w+: pip install 'certiset\[fit\]'$", said), done.stderr
+def test_a_name_that_needs_an_extra_says_which() -> None:
+    names = ("Model", "Predictor", "fit", "load")
+    each = "".join(f"try: from certiset import {name}\nexcept ImportError as error: print(error)\n" for name in names)
+    done = plain(each)
+    for name, said in zip(names, done.stdout.splitlines(), strict=True):
+        assert re.fullmatch(rf"certiset\.{name} needs the package \w+: pip install 'certiset\[fit\]'", said), said
 
 
 def test_auditing_without_extras(certificate: Path) -> None:
     code = "import sys, certiset; print(certiset.verify(sys.argv[1]).holds, certiset.bounds.vovk_2b(1000, 0.1, 0.05))"
     done = plain(code, str(certificate))
     assert (done.stdout, done.stderr) == ("True 85\n", "")
-    done = plain(COMMAND, "verify", str(certificate))
-    assert done.returncode == 3, done.stderr
-    assert "The numbers hold, but nobody that you named has signed them." in done.stdout
-    done = plain(COMMAND, "budget", "--n", "1000")
-    assert done.returncode == 0, done.stderr
-    assert "vovk 2b        85" in done.stdout
+    verified, budget = plain_commands(["verify", str(certificate)], ["budget", "--n", "1000"])
+    assert verified[0] == 3, verified
+    assert "The numbers hold, but nobody that you named has signed them." in verified[1]
+    assert budget[0] == 0, budget
+    assert "vovk 2b        85" in budget[1]
 
 
-@pytest.mark.parametrize("command", WITHOUT)
-def test_a_command_that_needs_an_extra_says_which(command: str, tmp_path: Path) -> None:
-    done = plain(COMMAND, *WITHOUT[command], folder=tmp_path)
-    assert done.returncode == 2, done.stderr
-    extra = "fit" if command == "data" else "server"
-    assert re.fullmatch(
-        rf"certiset {command} needs the package \w+: pip install 'certiset\[{extra}\]'\.\n", done.stderr
-    )
-    assert done.stdout == ""
+def test_a_command_that_needs_an_extra_says_which(tmp_path: Path) -> None:
+    for command, (code, out, errors) in zip(WITHOUT, plain_commands(*WITHOUT.values(), folder=tmp_path), strict=True):
+        assert (code, out) == (2, ""), (command, out, errors)
+        extra = {"data": "fit", "budget": "plot"}.get(command, "server")
+        assert re.fullmatch(rf"certiset {command} needs the package \w+: pip install 'certiset\[{extra}\]'\.\n", errors)
 
 
 def test_help_without_extras() -> None:
-    for command in COMMANDS:
-        if command not in WITHOUT:
-            done = plain(COMMAND, command, "--help")
-            assert (done.returncode, done.stderr) == (0, ""), command
+    commands = [command for command in COMMANDS if command not in WITHOUT]
+    helped = plain_commands(*([command, "--help"] for command in commands))
+    for command, (code, out, errors) in zip(commands, helped, strict=True):
+        assert (code, errors) == (0, ""), (command, errors)
+        assert f"certiset {command}" in out
 
 
 CLIENT = """

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from certiset.core import monitor_resources, resources
+from certiset.core import insight_resources, monitor_resources, resources
 from certiset.core.resource_base import Resource
 from certiset.service.client import ClientError, PredictionSet
 from tests.service.server import Server
@@ -20,6 +20,7 @@ from tests.service.server import Server
         ("post", "/calibrations", "202", resources.Calibration),
         ("get", "/predictors/{id}", "200", resources.Predictor),
         ("get", "/predictors/{id}/monitor", "200", monitor_resources.Monitor),
+        ("post", "/predictors/{id}/outputs", "200", insight_resources.ModelOutputs),
         ("post", "/outcomes", "200", monitor_resources.OutcomesCounted),
         ("patch", "/outcomes/{prediction_id}", "200", monitor_resources.OutcomeState),
         ("get", "/certificates/{id}/verify", "200", resources.Verification),

@@ -13,6 +13,8 @@ import pytest
 
 from certiset.core.certificate.rounding import at_most
 from certiset.service.client import Client
+from certiset.service.demo.afterwards import DEPLOYMENT
+from certiset.service.demo.deliveries import DRIFTED, deliveries
 from certiset.service.demo.digits import digits
 from certiset.service.demo.problem import DemoProblem
 from certiset.service.demo.toy import toy
@@ -60,6 +62,12 @@ def test_it_explains_its_methods_and_shows_what_each_is_made_of(first: str) -> N
     assert first.count("revealed") >= 2
 
 
+def test_it_shows_a_drift_that_the_monitor_catches_and_a_deployment_that_was_recalibrated(first: str) -> None:
+    assert re.search(r"of 400 outcomes were missed, and its certificate is contradicted", first)
+    assert "was calibrated anew on 200 later outcomes" in first
+    assert "GET /predict_set?predictor=delivery-times&x=" in first
+
+
 def test_it_names_the_dashboard_with_the_key(first: str, home: Path) -> None:
     assert f"/#key={(home / 'key').read_text().strip()}\n" in first
 
@@ -76,9 +84,10 @@ def test_a_second_demo_fits_nothing_and_its_numbers_are_the_servers(first: str, 
     assert told.count("already fitted") == 8
     rows = json.loads(output)
     with Client(url, (home / "key").read_text().strip()) as client:
-        assert len(list(client.calibrations.list())) == 8
-        assert len(list(client.datasets.list())) == 2
-        assert len(list(client.models.list())) == 2
+        assert len(list(client.calibrations.list())) == 11
+        assert len(list(client.datasets.list())) == 4
+        assert_a_drift_was_answered(client)
+        assert len(list(client.models.list())) == 3
         problems = {problem.name: problem for problem in (toy(), digits())}
         for row in rows:
             assert_as_the_server_says(client, row, problems[row["problem"]])
@@ -90,6 +99,22 @@ def test_a_second_demo_fits_nothing_and_its_numbers_are_the_servers(first: str, 
     demo.send_signal(signal.SIGINT)
     _, errors = demo.communicate(timeout=60)
     assert demo.returncode == 0, errors
+
+
+def assert_a_drift_was_answered(client: Client) -> None:
+    """The first predictor of the name is contradicted, and the next one covers what came after the drift."""
+    versions = [(one.how, one.predictor) for one in client.deployments.history(DEPLOYMENT)]
+    assert [how for how, _ in versions] == ["recalibrated", "created"]
+    (_, later), (_, first) = versions
+    assert later is not None
+    assert first is not None
+    assert client.predictors.get(first).certificate_status == "contradicted"
+    assert client.predictors.get(later).certificate_status == "consistent"
+    assert client.predictors.monitor(later).outcomes == DRIFTED
+    rows = deliveries(400, 9, closed_roads=True)
+    covered = [client.predict_set(id, rows.predicted[:, None]).contains(rows.minutes).mean() for id in (first, later)]
+    assert covered[0] < 0.5
+    assert covered[1] > 0.85
 
 
 def assert_as_the_server_says(client: Client, row: dict[str, Any], problem: DemoProblem) -> None:

@@ -72,14 +72,19 @@ def test_every_route_with_another_tenants_ids_finds_nothing(server: Server) -> N
         "v2": server.id("regression"),
     }
     bodies = {
+        **{("PATCH", f"/{kind}/{{id}}"): {"name": "mine"} for kind in ("datasets", "models")},
         ("PATCH", "/predictors/{id}"): {"serve": "random"},
         ("POST", "/predictors/{id}/sizes"): {"dataset_id": calibration.dataset_id},
+        ("POST", "/predictors/{id}/outputs"): {"x": [[0.1]]},
         ("POST", "/v2/models/{id}/infer"): {
             "inputs": [{"name": "x", "shape": [1, 1], "datatype": "FP32", "data": [0.1]}]
         },
     }
     tried = 0
     with server.client("eve") as eve, server.client("ada") as ada:
+        asked = ada.post("/batches", json={"predictor": ids["predictors"], "dataset_id": ids["datasets"]})
+        assert asked.status_code == 202, asked.text
+        ids["batches"] = asked.json()["id"]
         for method, path in routes(server):
             if "{id}" not in path:
                 continue
@@ -88,11 +93,13 @@ def test_every_route_with_another_tenants_ids_finds_nothing(server: Server) -> N
             answer = eve.request(method, real, json=bodies.get((method, path)))
             assert answer.status_code == 404, (method, path, answer.text)
             assert ids[kind] in answer.json()["detail"]
-            if method == "GET" and "events" not in path:
+            # No stream has an end, the predictor has one level, and no worker has written the batch.
+            endless, lacking = "events" in path, path.endswith("/levels") or path == "/batches/{id}/file"
+            if method == "GET" and not endless and not lacking:
                 assert ada.get(real).status_code == 200, path
             tried += 1
-        assert tried >= 14
-        for path in ("/datasets", "/models", "/calibrations", "/predictors", "/certificates"):
+        assert tried >= 24
+        for path in ("/datasets", "/models", "/calibrations", "/predictors", "/certificates", "/batches"):
             assert eve.get(path).json() == {"items": [], "next_cursor": None}
         body = {"dataset_id": ids["datasets"], "model_id": ids["models"]}
         assert eve.post("/calibrations", json=body).status_code == 404
@@ -100,6 +107,31 @@ def test_every_route_with_another_tenants_ids_finds_nothing(server: Server) -> N
         assert eve.get("/predict_set", params=x).status_code == 404
         prediction = ada.get("/predict_set", params=x).json()["prediction_id"]
         assert eve.post("/outcomes", json={"prediction_id": prediction, "y": 0.0}).status_code == 422
+        assert ada.post("/outcomes", json={"prediction_id": prediction, "y": 0.0}).status_code == 200
+        assert eve.patch(f"/outcomes/{prediction}", json={"y": 1.0}).status_code in (404, 422)
+        assert eve.delete(f"/outcomes/{prediction}").status_code in (404, 422)
+
+
+def test_another_tenants_deployment_is_not_there(server: Server) -> None:
+    predictor, path = server.id("regression"), "/deployments/adas-own"
+    with server.client("eve") as eve, server.client("ada") as ada:
+        made = ada.put(path, json={"predictor": predictor})
+        assert made.status_code in (200, 201), made.text
+        try:
+            assert eve.put(path, json={"predictor": predictor}).status_code == 404
+            for method, end in (
+                ("GET", ""),
+                ("GET", "/history"),
+                ("GET", "/events"),
+                ("POST", "/rollback"),
+                ("DELETE", ""),
+            ):
+                answer = eve.request(method, f"{path}{end}")
+                assert answer.status_code == 404, (method, end, answer.text)
+            assert eve.get("/predict_set", params={"predictor": "adas-own", "x": "0.1"}).status_code == 404
+            assert ada.get(path).status_code == 200
+        finally:
+            assert ada.delete(path).status_code == 204
 
 
 def test_keys_are_stored_only_as_hmacs(server: Server) -> None:

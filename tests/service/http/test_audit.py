@@ -21,6 +21,7 @@ from certiset.core.store.audit import Actor, AuditFilter
 from certiset.service.cli.main import main
 from certiset.service.client import ApiError, Client
 from certiset.service.http.refusals import RefusalLog
+from tests.databases import new_store
 from tests.servers import wait_until
 from tests.service.server import Server
 
@@ -203,7 +204,7 @@ def count(log: RefusalLog, address: str, times: int = 1) -> None:
 
 
 def test_a_flood_from_many_addresses_makes_few_rows(tmp_path: Path) -> None:
-    store = Store.ready(Settings(home=tmp_path))
+    store = new_store(Settings(home=tmp_path))
     log = RefusalLog(store, 3600)
     for number in range(5000):
         count(log, f"2001:db8::{number:x}")
@@ -219,7 +220,7 @@ def test_a_flood_from_many_addresses_makes_few_rows(tmp_path: Path) -> None:
 def test_refusals_outlive_a_database_that_is_away_and_are_written_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = Store.ready(Settings(home=tmp_path))
+    store = new_store(Settings(home=tmp_path))
     log = RefusalLog(store, 0.01)
     away = threading.Event()
     real = Store.writing

@@ -80,7 +80,7 @@ def test_outcomes_count_once_and_forged_ones_never(server: Server, ada: httpx.Cl
     assert (again["counted"], again["repeated"]) == (0, 10)
     replay = ada.get("/predict_set", params={"predictor": id, "x": "0.1", "member": 0}).json()["prediction_id"]
     replayed = ada.post("/outcomes", json={"prediction_id": replay, "y": 99.0}).json()
-    assert replayed == {"counted": 0, "repeated": 0, "replayed": 1, "covered": [False]}
+    assert replayed == {"counted": 0, "repeated": 0, "replayed": 1, "covered": [False], "collected": 0}
     for wrong in (True, "1", None):
         assert ada.post("/outcomes", json={"prediction_id": given[0]["prediction_id"], "y": wrong}).status_code == 422
     one = predictions(ada, id, x[:1] + 0.001)[0]

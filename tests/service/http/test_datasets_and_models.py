@@ -205,7 +205,7 @@ def test_a_model_is_kept_once_and_a_wrong_one_is_refused(server: Server, ada: ht
         assert answer.headers["content-type"] == "application/problem+json"
         assert str(server.settings.home) not in answer.text
         (error,) = answer.json()["errors"]
-        assert error["where"].partition(".")[0] in ("manifest", "weights", "backbone"), error
+        assert error["where"].partition(".")[0] in ("manifest", "weights", "onnx"), error
     assert leftovers(server) == []
     assert ada.get("/models").status_code == 200
 
@@ -220,5 +220,5 @@ def test_a_model_says_how_its_rows_are_treated(ada: httpx.Client) -> None:
     assert (found["rows"], found["rows_reason"]) == ("one_by_one", "ReduceMean summarises over rows")
     refused = models(ada, manifest, backbone=RANDOM["noise"]())
     assert refused.status_code == 422
-    assert refused.json()["errors"][0]["where"] == "backbone"
+    assert refused.json()["errors"][0]["where"] == "onnx"
     assert "draws random numbers (RandomNormalLike)" in refused.json()["detail"]

@@ -200,7 +200,7 @@ def test_a_new_key_serves_what_the_old_one_signed_if_it_is_listed(deployment: De
 def test_one_member_alone_is_served_only_if_each_is_promised(deployment: Deployment) -> None:
     """``serve`` is a column like any other: what it says must not go beyond the certificate."""
     predictor = deployment.predictors[0]
-    assert CachedPredictor("ada", "id", predictor, 0, serve="best").each_is_promised
-    coverage = replace(predictor.certificate.coverage, guarantee="posterior", bound="chernoff")
-    mean = replace(predictor, certificate=replace(predictor.certificate, coverage=coverage))
-    assert not CachedPredictor("ada", "id", mean, 0, serve="best").each_is_promised
+    for guarantee, bound, each in (("per_draw", "vovk_2b", True), ("posterior", "chernoff", False)):
+        coverage = replace(predictor.certificate.coverage, guarantee=guarantee, bound=bound)
+        promised = replace(predictor, certificate=replace(predictor.certificate, coverage=coverage))
+        assert CachedPredictor("ada", "id", promised, 0, serve="best").each_is_promised == each

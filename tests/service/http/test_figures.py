@@ -1,5 +1,7 @@
 """Figures are SVG that browsers can read, and what they show is what the service says elsewhere."""
 
+import itertools
+import json
 import re
 from xml.etree import ElementTree
 
@@ -43,7 +45,11 @@ def test_the_sizes_are_those_of_served_sets(server: Server, ada: httpx.Client) -
     sets = ada.post("/predict_set", json={"predictor": id, "x": rows["x"]}).json()["predictions"]
     mean = np.mean([one["set"]["size"] for one in sets])
     figure = words(drawn(ada, f"/predictors/{id}/figures/sizes"))
-    assert f"The sets of {rows['rows']} rows have {mean:.3g} labels on average." in figure
+    said = re.search(r"The sets of (\d+) rows have ([\d.]+) labels on average\.", figure)
+    assert said is not None
+    assert int(said[1]) == rows["rows"]
+    # Both draw a member for each row, and a few rows have another set by another member.
+    assert abs(float(said[2]) - mean) <= 0.1
 
 
 def test_rows_beyond_the_end_are_none(server: Server, ada: httpx.Client) -> None:
@@ -58,7 +64,7 @@ def test_rows_beyond_the_end_are_none(server: Server, ada: httpx.Client) -> None
 def test_the_band_counts_who_lies_inside(server: Server, ada: httpx.Client) -> None:
     id = server.id("regression")
     figure = drawn(ada, f"/predictors/{id}/figures/band")
-    said = re.search(r"with (\d+) rows of the calibration data, of which (\d+) lie inside", words(figure))
+    said = re.search(r"with (\d+) uploaded rows, of which (\d+) lie inside", words(figure))
     assert said is not None
     dataset = server.calibrations["regression"].dataset_id
     rows = ada.get(f"/datasets/{dataset}/rows", params={"limit": 200}).json()
@@ -122,3 +128,41 @@ def test_ticks_are_round_and_within(low: float, high: float) -> None:
     found = ticks(low, high)
     assert 3 <= len(found) <= 10
     assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in found)
+
+
+def test_a_figure_is_as_wide_as_asked_and_carries_its_numbers(server: Server, ada: httpx.Client) -> None:
+    path = f"/predictors/{server.id('classification')}/figures/sizes"
+    for width in (300, 900):
+        figure = drawn(ada, f"{path}?width={width}")
+        assert figure.attrib["viewBox"].split()[2] == str(width)
+    found = figure.find(f"{SVG}metadata")
+    assert found is not None
+    told = json.loads(found.text or "")
+    assert told["x"] == "size of a set (labels)"
+    assert sum(point[1] for point in told["series"][0]["points"]) == pytest.approx(1)
+    assert ada.get(f"{path}?width=10").status_code == 422
+
+
+def test_names_of_lines_do_not_overprint_each_other() -> None:
+    plot = Plot("t", "d", "x", "y", (0, 10), (0, 1), width=400)
+    for place, label in ((5.0, "mean 1.32"), (5.3, "certified 1.972"), (9.9, "a long name at the edge")):
+        plot.place(place, label)
+    texts = [text for text in ElementTree.fromstring(plot.svg()).iter(f"{SVG}text") if text.text and " " in text.text]
+    boxes = []
+    for text in texts:
+        wide, at = 6.6 * len(text.text or ""), float(text.attrib["x"])
+        left = at - wide if text.attrib["text-anchor"] == "end" else at
+        boxes.append((left, left + wide, float(text.attrib["y"])))
+        assert left >= 0
+        assert left + wide <= 400
+    for one, other in itertools.combinations(boxes, 2):
+        assert one[1] <= other[0] or other[1] <= one[0] or abs(one[2] - other[2]) >= 12
+
+
+def test_predictors_of_one_task_are_compared_in_one_figure(server: Server, ada: httpx.Client) -> None:
+    ids = f"{server.id('classification')},{server.id('pool')}"
+    figure = drawn(ada, f"/figures/compare?predictors={ids}")
+    assert len(figure.findall(f".//{SVG}polyline")) == 2
+    refused = ada.get(f"/figures/compare?predictors={server.id('classification')},{server.id('regression')}")
+    assert refused.status_code == 409
+    assert ada.get("/figures/compare?predictors=pred-1").status_code == 422

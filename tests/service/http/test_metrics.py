@@ -19,12 +19,16 @@ from certiset.service.http.metrics import Metrics
 from certiset.service.http.problems import codes
 from tests.core.data.parquet import CONTRADICTORY, with_footer
 from tests.core.store.records import a_calibration, a_fit_result
+from tests.databases import new_store
 from tests.service.server import Server
 
 TYPES = {
     "certiset_requests": "counter",
     "certiset_request_seconds": "histogram",
     "certiset_rows": "counter",
+    "certiset_deployments": "gauge",
+    "certiset_deployment_rows": "gauge",
+    "certiset_deployment_events_last_hour": "gauge",
     "certiset_inference_waiting_numbers": "gauge",
     "certiset_batch_process": "gauge",
     "certiset_event_streams": "gauge",
@@ -33,6 +37,7 @@ TYPES = {
     "certiset_confined_process_deaths": "counter",
     "certiset_database_up": "gauge",
     "certiset_calibrations": "gauge",
+    "certiset_batches": "gauge",
     "certiset_queue_age_seconds": "gauge",
     "certiset_tenant_queue_age_seconds": "gauge",
     "certiset_fit_seconds": "histogram",
@@ -41,7 +46,7 @@ TYPES = {
     "certiset_predictor_contradicted": "gauge",
     "certiset_audit_rows": "gauge",
 }
-LABELS = {"method", "route", "status", "le", "reason", "purpose", "tenant", "predictor"}
+LABELS = {"method", "route", "status", "le", "reason", "purpose", "tenant", "predictor", "kind"}
 
 
 def families(text: str) -> dict[str, Metric]:
@@ -81,7 +86,7 @@ def test_names_types_and_labels(server: Server, ada: httpx.Client) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return Store.ready(Settings(home=tmp_path))
+    return new_store(Settings(home=tmp_path))
 
 
 def test_what_the_database_knows(store: Store) -> None:

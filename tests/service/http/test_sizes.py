@@ -177,6 +177,33 @@ def test_rows_that_calibrated_are_not_fresh(server: Server, ada: httpx.Client) -
     assert "used for nothing else" in answer.json()["detail"]
 
 
+def test_rows_that_calibrated_are_noticed_in_another_file(server: Server, ada: httpx.Client) -> None:
+    """In another order and precision, and without their truths."""
+    route = f"/predictors/{server.id('classification')}/sizes"
+    rows = ada.get(f"/datasets/{server.calibrations['classification'].dataset_id}/rows", params={"limit": 50}).json()
+    known = np.array(rows["x"])[::-1].astype(np.float32)
+    assert len(known) == 50
+    answer = ada.post(route, json={"dataset_id": upload(ada, known)["id"]})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("100 % of these inputs are among the rows that tuned and calibrated")
+    assert answer.json()["errors"][0]["where"] == "dataset_id"
+    some = np.concatenate([known[:25], class_data(475, 90)[0]])
+    made = ada.post(route, json={"dataset_id": upload(ada, some)["id"]}).json()
+    (caveat,) = made["caveats"]
+    assert caveat["code"] == "used_before"
+    assert caveat["message"].startswith("5 % of the inputs")
+    assert certiset.verify(made).holds
+    few = np.concatenate([known[:2], class_data(498, 91)[0]])
+    assert not ada.post(route, json={"dataset_id": upload(ada, few)["id"]}).json().get("caveats")
+
+
+def test_inputs_that_cannot_be_compared_say_so(server: Server, ada: httpx.Client) -> None:
+    assert ada.delete(f"/datasets/{server.calibrations['mean'].dataset_id}").status_code == 204
+    fresh = upload(ada, shifted_logits(400, 92)[0])["id"]
+    made = ada.post(f"/predictors/{server.id('mean')}/sizes", json={"dataset_id": fresh}).json()
+    assert [caveat["code"] for caveat in made["caveats"]] == ["not_compared"]
+
+
 def test_the_client_uploads_inputs_and_certifies(server: Server) -> None:
     with Client(server.url, server.keys["ada"]) as client:
         dataset = client.datasets.upload(x=toy_data(1200, 81)[0], target=None)

@@ -17,11 +17,11 @@ from certiset.core.errors import DataError, NotFoundError, OtherArithmeticError
 from certiset.core.fit import Predictor, fit
 from certiset.core.graphs import GraphHost
 from certiset.core.settings import Settings
-from certiset.core.store import Store
 from certiset.service.serving.inference import BusyError, InferenceThread, InferenceThreads
 from certiset.service.serving.predictor_cache import PredictorCache
 from certiset.service.shares import Shares
 from tests.core.fit.problems import QUICK, class_data, class_model, toy_data, toy_model
+from tests.databases import new_store
 from tests.service.server import enter_predictor
 
 CPU = torch.device("cpu")
@@ -184,7 +184,7 @@ def test_a_cancelled_request_is_not_computed_and_frees_its_place(
 def test_a_predictor_is_loaded_once_however_many_ask_and_the_least_used_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = Store.ready(Settings(home=tmp_path))
+    store = new_store(Settings(home=tmp_path))
     made = [fit(toy_model(), *toy_data(300, seed), **QUICK) for seed in range(3)]
     for predictor in made:
         enter_predictor(store, predictor)
@@ -229,7 +229,7 @@ def test_a_predictor_that_computes_other_numbers_here_is_not_served(tmp_path: Pa
     assert canaries is not None
     outputs = [[[1.001 * value + 0.001 for value in row] for row in rows] for rows in canaries.outputs]
     changed = replace(predictor.certificate, canaries=replace(canaries, outputs=outputs))
-    store = Store.ready(Settings(home=tmp_path))
+    store = new_store(Settings(home=tmp_path))
     enter_predictor(store, replace(predictor, certificate=replace(changed, id=changed.digest_id)))
 
     async def ask() -> None:

@@ -1,10 +1,12 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from certiset.core.sets import Balls, Boxes, Intervals, LabelSets, PredictionSets
-from certiset.service.serving.prediction_ids import PredictionIds
+from certiset.service.serving.prediction_ids import PredictionIds, questions_of
 
 IDS = PredictionIds(b"k" * 32)
 PREDICTOR = "pred-" + "0123456789abcdef0123"
@@ -38,7 +40,7 @@ class Uneven(Intervals):
 UNEVEN = Uneven(np.array([1.0, 1 / 3]), np.array([2.0, 2 / 3]))
 
 
-@pytest.mark.parametrize("sets", [*SETS, UNEVEN], ids=lambda sets: type(sets).__name__)
+@pytest.mark.parametrize("sets", SETS, ids=lambda sets: type(sets).__name__)
 @pytest.mark.parametrize("replayed", [False, True])
 def test_ids_issued_in_parts_are_those_of_the_rows_one_by_one(
     sets: PredictionSets, replayed: bool, monkeypatch: pytest.MonkeyPatch
@@ -123,3 +125,37 @@ def test_an_id_of_the_second_form_carries_its_case_as_well(sets: PredictionSets)
     plain = IDS.read("ada", IDS.issue("ada", PREDICTOR, np.array([0, 1]), sets)[0])
     assert plain is not None
     assert plain.case is None
+
+
+@pytest.mark.parametrize("sets", SETS, ids=lambda sets: type(sets).__name__)
+@pytest.mark.parametrize("cases", [None, [b"01234567", b"76543210"]])
+def test_an_id_gives_back_its_group_beside_its_case(sets: PredictionSets, cases: list[bytes] | None) -> None:
+    members, groups = np.array([0, 3]), np.array([0, 4_000_000_000])
+    asked = ("ada", PREDICTOR, members, sets)
+    few = IDS.issue(*asked, cases=cases, groups=groups)
+    many = [id.decode() for part in IDS.issue_in_parts(*asked, cases=cases, groups=groups) for id in part.tolist()]
+    for ids in (few, many):
+        for row, id in enumerate(ids):
+            found = IDS.read("ada", id)
+            assert found is not None
+            assert (found.member, found.group) == (members[row], groups[row])
+            assert found.case == (None if cases is None else cases[row].hex())
+            assert found.set[0] == sets[row]
+
+
+@pytest.mark.parametrize("cases", [None, [b"c" * 8, b"d" * 8]])
+@pytest.mark.parametrize("sets", [*SETS, UNEVEN], ids=lambda sets: type(sets).__name__)
+def test_an_id_proves_what_a_deployment_was_asked_and_when(sets: PredictionSets, cases: list[bytes] | None) -> None:
+    begun = time.time()
+    questions = questions_of(b"t" * 8, [b"1" * 8, b"2" * 8])
+    ids = IDS.issue("ada", PREDICTOR, np.array([0, 1]), sets, cases=cases, questions=questions)
+    (part,) = IDS.issue_in_parts("ada", PREDICTOR, np.array([0, 1]), sets, cases=cases, questions=questions)
+    for row, id in enumerate([*ids, *(one.decode() for one in part.tolist())]):
+        found = IDS.read("ada", id)
+        assert found is not None
+        assert found.question is not None
+        assert found.set[0] == sets[row % 2]
+        assert found.case == (None if cases is None else cases[row % 2].hex())
+        assert (found.question.deployment, found.question.digest) == ((b"t" * 8).hex(), [b"1", b"2"][row % 2].hex() * 8)
+        assert begun - 0.01 <= found.question.asked_at <= time.time()
+        assert IDS.read("eve", id) is None

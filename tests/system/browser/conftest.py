@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from certiset.service.client import Client
 from tests.servers import free_port, missing
 from tests.service.server import processes_of
+from tests.system.browser.flowers import Flowers, make_flowers
 
 ARTEFACTS = Path(os.environ.get("CERTISET_TEST_ARTEFACTS", Path(__file__).parents[3] / "artefacts"))
 expect.set_options(timeout=60_000)
@@ -55,6 +57,12 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     url = f"http://127.0.0.1:{port}"
     with processes_of(home, port):
         yield Deployment(home, url, (home / "key").read_text().strip())
+
+
+@pytest.fixture(scope="session")
+def flowers(deployment: Deployment, tmp_path_factory: pytest.TempPathFactory) -> Flowers:
+    with Client(deployment.url, deployment.key) as client:
+        return make_flowers(client, tmp_path_factory.mktemp("flowers"))
 
 
 @pytest.fixture

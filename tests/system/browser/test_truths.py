@@ -52,7 +52,7 @@ def ask(page: Page, served: dict[str, Any], x: str) -> None:
     page.goto(f"/#/predictors/{served['predictor_id']}")
     page.get_by_role("heading", name="Try it").wait_for()
     page.get_by_label("Input", exact=True).fill(x)
-    page.get_by_role("button", name="Predict").click()
+    page.get_by_role("button", name="Predict", exact=True).click()
     page.get_by_label("The truth").wait_for()
 
 
@@ -146,7 +146,8 @@ def test_certificates_with_caveats_and_truths_look_well(
     page.locator(".statement").wait_for()
     expect(page.locator(".caveat").filter(has_text="order")).to_have_count(1)
     expect(page.get_by_text("attempt 2", exact=False).first).to_be_visible()
-    expect(page.get_by_role("region", name="Data")).to_contain_text("order of the rows, p-value")
+    page.get_by_text("All numbers").click()
+    expect(page.get_by_role("region", name="Data", exact=True)).to_contain_text("order of the rows, p-value")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     check(page, f"caveats-{scheme}-{width}")
     ask(page, served, f"0.{width}")

@@ -11,10 +11,13 @@ import pytest
 from tests.servers import PrivateRedis, postgres_database
 from tests.system.docs.pages import DOCS, blocks_of, languages_of
 from tests.system.docs.shell import Reader
+from tests.system.docs.test_from_libraries import LIBRARIES
 
 PAGES = [DOCS.parent / "README.md", *sorted(page for page in DOCS.rglob("*.md") if blocks_of(page))]
-SERVED = ("models.md", "certificates.md")
+SERVED = ("models.md", "certificates.md", "deployments.md", "batches.md")
 """pages that begin where the quickstart ends: with a server running"""
+ELSEWHERE = ("operations.md", *LIBRARIES)
+"""pages that need more than this environment has"""
 
 
 @pytest.fixture(name="redis")
@@ -27,7 +30,7 @@ def redis_() -> Iterator[PrivateRedis]:
         redis.stop()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "operations.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in ELSEWHERE], ids=lambda page: page.stem)
 def test_page(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     try:

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from certiset.core.fit.candidates import point_candidate
-from certiset.core.fit.certification import certify_candidate
 from certiset.core.fit.families import families_of
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.forecast import Trial, Way
+from certiset.core.fit.only_candidate import certify_candidate
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.workspace import Workspace
@@ -47,7 +47,7 @@ def looks_worst_on_revealed_rows(work: Workspace, scorer: Scorer, heads: Tensor)
     rows = work.tuning()
     assert rows is not None
     half = len(rows) // 2
-    tau = _thresholds(scorer, heads, rows.slice(0, half), work.plan.options.alpha)
+    tau = _thresholds(scorer, heads, rows.slice(0, half), work.plan.options.level)
     other = rows.slice(half, len(rows))
     scores = scorer.score.of_target(scorer.predict(heads, other), other.y)
     return int((scores > tau.unsqueeze(1)).float().mean(dim=1).argmax())
@@ -56,7 +56,7 @@ def looks_worst_on_revealed_rows(work: Workspace, scorer: Scorer, heads: Tensor)
 def has_the_smallest_sets_where_it_is_calibrated(work: Workspace, scorer: Scorer, heads: Tensor) -> int:
     """What must not be done: the choice looks at the rows that calibrate."""
     rows = work.take(work.calibration())
-    tau = _thresholds(scorer, heads, rows, work.plan.options.alpha)
+    tau = _thresholds(scorer, heads, rows, work.plan.options.level)
     prediction = scorer.predict(heads, rows)
     return int(scorer.score.size(prediction, tau).mean(dim=1).argmin())
 

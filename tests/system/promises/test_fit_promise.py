@@ -11,6 +11,7 @@ from benchmarks.evidence.promises.margin import within_margin
 
 SETS, DELTA = 200, 0.2
 QUICK: dict[str, Any] = {
+    "method": "pac_bayes",
     "prior": {"steps": 15},
     "optimizer": {"steps": 5},
     "alpha_hat": [0.1, 0.15],

@@ -1,8 +1,10 @@
 """Coverage on another population, whose weights or prevalences are known, over thousands of calibrations."""
 
+from typing import Any
+
 import pytest
 
-from benchmarks.evidence.promises import covariate_shift, label_shift
+from benchmarks.evidence.promises import covariate_shift, estimated_shift, label_shift, shifted_fits
 from benchmarks.evidence.promises.margin import within_margin
 
 RUNS, DELTA = 2000, 0.1
@@ -43,3 +45,20 @@ def test_draws_that_are_repeated_until_no_class_runs_out_break_it() -> None:
     assert not within_margin(again.broken, 600, 0.2), again
     (all_rows,) = label_shift.simulate(runs=200, seed=3, target=target, delta=DELTA, draw="all")
     assert all_rows.broken > 190
+
+
+def test_estimated_weights_help_where_the_classifier_sees_the_shift() -> None:
+    settings: dict[str, Any] = {"shift": "the mean moves by a deviation", "rows": 1000, "target": 500, "delta": DELTA}
+    (as_they_are,) = estimated_shift.simulate(runs=100, seed=4, estimated=False, **settings)
+    (estimated,) = estimated_shift.simulate(runs=300, seed=4, **settings)
+    assert not estimated.promised
+    assert as_they_are.broken > 95
+    assert estimated.broken < 0.5 * estimated.made
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("weights", 300), ("prevalences", 300), ("all", 150)])
+def test_whole_fits_choose_rows_and_levels_as_the_theorems_ask(kind: str, rows: int) -> None:
+    runs = 100
+    for found in shifted_fits.simulate(runs=runs, seed=5, kind=kind, rows=rows, delta=0.2):
+        assert found.made == runs
+        assert within_margin(found.broken, runs, found.level), found

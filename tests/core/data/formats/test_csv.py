@@ -60,7 +60,7 @@ def test_many_blocks_of_lines(tmp_path: Path) -> None:
 FLAWS = {
     "": "empty",
     "a,y\n": "no rows",
-    "a,y\n1,0\n2,x\n": r"Row 2 \(line 3\), column 'y' holds 'x', which is not a number",
+    "a,y\n1,0\n2,x\n": r"Row 2, column 'y' holds 'x', which is not a number",
     "a,y\n1,0\n2,\n": r"Row 2 \(line 3\), column 'y' is empty",
     "a,y\n1,0\n2,nan\n": r"Row 2 \(line 3\), column 'y' holds nan",
     "a,y\n1,0\n1e999,1\n": "finite",

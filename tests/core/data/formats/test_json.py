@@ -53,6 +53,8 @@ FLAWS = {
     '[{"a": 1, "y": 0}, {"a": 2, "y": null}]': "Row 2, column 'y' holds null",
     '[{"a": 1, "y": 0}, {"a": "b", "y": 1}]': "no column of numbers left for x",
     '[{"a": 1, "y": 0}, {"a": true, "y": 1}]': "Row 2, column 'a' holds true",
+    '[{"a": 1, "y": 0}, {"a": 2, "a": 3, "y": 1}]': 'has the field "a" twice',
+    '{"x": [[1], [2]], "y": [0, 1], "x": [[2], [1]]}': 'has the field "x" twice',
     "[" * 100_000: "not JSON",
     '{"x": [[1], [' + "9" * 400 + ']], "y": [0, 1]}': "x holds a number that is too large|must hold numbers",
     '[{"a": 1, "y": 0}, {"a": ' + "9" * 400 + ', "y": 1}]': "Row 2, column 'a' holds a number that is too large",

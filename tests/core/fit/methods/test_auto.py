@@ -50,7 +50,7 @@ def test_below_400_rows_nothing_is_revealed_below_800_a_tenth_and_else_a_fifth(r
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize(("rows", "prior"), [(399, {}), (600, {"train": "none"})], ids=["few rows", "nothing to tune"])
-def test_where_nothing_is_revealed_the_result_is_that_of_standard(task: str, rows: int, prior: dict[str, Any]) -> None:
+def test_where_nothing_is_revealed_the_result_is_that_of_standard(task: str, rows: int, prior: Any) -> None:
     model, make = (class_model(), class_data) if task == "classification" else (toy_model(), toy_data)
     by_default = fit(model, *make(rows, 0), prior=prior)
     standard = fit(model, *make(rows, 0), method="standard")
@@ -107,7 +107,27 @@ def test_what_gets_better_with_more_rows_becomes_a_pool(pool: Predictor) -> None
     assert selection is not None
     assert selection.revealed == 500
     assert "so 500 of 1000 were revealed; the others calibrate 2 members" in selection.reason
-    assert {compared.rows for compared in selection.compared} == {134, 250}, "a look at 200 rows, and one at 500"
+    assert {compared.rows for compared in selection.compared} == {134, 234}, "looks at 200 and 350 rows, in three folds"
+    assert certificate.verify().valid
+
+
+def test_a_second_look_may_still_leave_the_model_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[tuple[int, bool]] = []
+
+    def thinks_better_of_it(
+        trials: list[Trial], revealed: int, rows: int, later: int | None, *, looks_again: bool, **_: Any
+    ) -> Way:
+        looked.append((revealed, looks_again))
+        return Way(trials[-1 if looks_again else 0], looks_again, 0.0)
+
+    monkeypatch.setattr(auto, "best_way", thinks_better_of_it)
+    predictor = fit(untrained_model(), *untrained(1000, 0), **QUICK)
+    certificate = predictor.certificate
+    assert looked == [(200, True), (350, False)]
+    assert predictor.theta.shape == (1, 0)
+    assert (certificate.provenance.n_tune, certificate.coverage.k) == (350, vovk_2b(650, 0.1, 0.05))
+    assert certificate.selection is not None
+    assert (certificate.selection.revealed, certificate.selection.taken) == (350, "as given")
     assert certificate.verify().valid
 
 
@@ -116,7 +136,7 @@ def test_with_clusters_it_counts_clusters() -> None:
     predictor = fit(untrained_model(), x, y, clusters=[f"p{row // 2}" for row in range(2000)], **QUICK)
     selection = predictor.certificate.selection
     assert selection is not None
-    assert selection.revealed in (200, 500)
+    assert selection.revealed in (200, 350, 500)
     assert "clusters" in selection.reason
     assert predictor.certificate.coverage.n == 1000 - selection.revealed
     assert predictor.certificate.verify().valid

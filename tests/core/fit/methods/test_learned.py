@@ -9,7 +9,7 @@ from certiset.core.bounds import vovk_2b
 from certiset.core.fit import fit
 from tests.core.fit.problems import class_data, class_model, toy_data, toy_model
 
-STEPS: dict[str, Any] = {"steps": 10}
+STEPS: Any = {"steps": 10}
 
 
 @pytest.mark.parametrize("split", [None, 0.2, 0.75])
@@ -19,7 +19,7 @@ def test_the_rank_is_vovk_2b_with_the_whole_of_delta(
     task: str, alpha: float, delta: float, split: float | None
 ) -> None:
     model, make = (class_model(), class_data) if task == "classification" else (toy_model(), toy_data)
-    prior = {"split": split, **STEPS}
+    prior: Any = {"split": split, **STEPS}
     predictor = fit(model, *make(400, 0), method="learned", alpha=alpha, delta=delta, prior=prior)
     coverage, tuned = predictor.certificate.coverage, int((0.5 if split is None else split) * 400)
     assert (predictor.certificate.provenance.n_tune, coverage.n) == (tuned, 400 - tuned)

@@ -19,7 +19,7 @@ from tests.core.fit.problems import QUICK, class_data, class_model, toy_data, to
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("rows", [400, 900])
 def test_as_many_pairs_as_asked_for_are_served_each_drawn_from_the_posterior(
-    task: str, guarantee: str, rows: int
+    task: str, guarantee: Any, rows: int
 ) -> None:
     model, make = (class_model(), class_data) if task == "classification" else (toy_model(), toy_data)
     predictor = fit(model, *make(rows, 0), method="pac_bayes", guarantee=guarantee, **QUICK)

@@ -97,7 +97,7 @@ def test_it_tunes_scales_and_heads_of_regressions(score: str, split_at: float) -
 @pytest.mark.parametrize(
     "roles", [{}, {"clusters": "patient"}, {"order": "time"}, {"clusters": "patient", "order": "time"}]
 )
-def test_an_auditor_finds_every_number_again(method: str, roles: dict[str, Any], tmp_path: Path) -> None:
+def test_an_auditor_finds_every_number_again(method: Any, roles: dict[str, Any], tmp_path: Path) -> None:
     """With rows, patients of two rows each, and times."""
     x, y = untrained(1300, 3)
     columns: dict[str, Any] = {f"x{place}": x[:, place] for place in range(20)}

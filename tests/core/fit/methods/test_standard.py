@@ -11,7 +11,7 @@ from tests.core.fit.problems import class_data, class_model, toy_data, toy_model
 
 @pytest.mark.parametrize("prior", [{}, {"split": 0.7}, {"train": "none"}], ids=str)
 @pytest.mark.parametrize("rows", [60, 250])
-def test_all_rows_calibrate_whatever_is_said_about_tuning(rows: int, prior: dict[str, Any]) -> None:
+def test_all_rows_calibrate_whatever_is_said_about_tuning(rows: int, prior: Any) -> None:
     predictor = fit(class_model(), *class_data(rows, 0), method="standard", prior=prior)
     certificate = predictor.certificate
     assert (certificate.provenance.n_tune, certificate.provenance.n_calibrate) == (0, rows)

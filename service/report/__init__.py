@@ -1,0 +1,1 @@
+"""A certificate on one sheet of paper, for a reader without a screen."""

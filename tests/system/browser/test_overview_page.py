@@ -1,0 +1,101 @@
+"""The overview as one table: searched and sorted with the state in its address, compared, deleted, renamed."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import certiset.service.http.routes.page
+from certiset.core.fit import fit
+from certiset.core.jobs import naming
+from certiset.core.settings import Settings
+from certiset.core.store import Store
+from tests.core.fit.problems import QUICK, class_data, class_model
+from tests.service.server import enter_predictor
+from tests.system.browser.conftest import Deployment
+from tests.system.browser.looking import check
+
+STATIC = Path(certiset.service.http.routes.page.__file__).parents[2] / "static"
+NAMES = ("apple", "pear", "quince")
+
+
+@pytest.fixture(scope="module")
+def ids(deployment: Deployment) -> dict[str, str]:
+    store, found = Store.ready(Settings(home=deployment.home)), {}
+    for seed, name in enumerate(NAMES):
+        made = fit(class_model(), *class_data(300, 20 + seed), **QUICK)
+        enter_predictor(store, made, tenant="default")
+        found[name] = made.certificate.predictor_id
+        naming.rename_predictor(store, "default", found[name], name)
+    store.close()
+    return found
+
+
+def shown(page: Page) -> list[str]:
+    rows = page.locator(".overview tbody th")
+    return [text for text in rows.all_inner_texts() if text in NAMES]
+
+
+def test_the_state_of_the_table_is_in_its_address(page: Page, ids: dict[str, str]) -> None:
+    page.reload()
+    page.get_by_label("Search").fill("e")
+    expect(page.get_by_role("button", name="Name")).to_be_visible()
+    page.get_by_role("button", name="Name").click()
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator(".overview tbody th").filter(has_text="apple")).to_be_visible()
+    assert shown(page) == ["apple", "pear", "quince"]
+    page.get_by_role("button", name="Name").click()
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "descending")
+    assert shown(page) == ["quince", "pear", "apple"]
+    page.get_by_text("Columns").click()
+    page.get_by_label("Guarantee").check()
+    expect(page.get_by_role("columnheader", name="Guarantee")).to_be_visible()
+    check(page, "overview-sorted")
+    assert "sort=-name" in page.url
+    assert "search=e" in page.url
+    page.reload()
+    expect(page.get_by_role("columnheader", name="Guarantee")).to_be_visible()
+    assert shown(page) == ["quince", "pear", "apple"]
+    page.get_by_label("Search").fill("no such name")
+    expect(page.get_by_text("Nothing fits this search.")).to_be_visible()
+
+
+def test_several_are_compared_and_deleted_together(page: Page, ids: dict[str, str]) -> None:
+    page.goto("/#/?sort=name&search=e")
+    for name in ("apple", "quince"):
+        page.get_by_label(f"Select {name}", exact=True).check()
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("heading", name="2 predictors side by side").wait_for()
+    expect(page.get_by_role("row").filter(has_text="Data set")).to_have_class("differs")
+    expect(page.get_by_role("row").filter(has_text="Method")).to_have_class("same")
+    page.get_by_label("only what differs").check()
+    expect(page.get_by_role("row").filter(has_text="Method")).to_be_hidden()
+    chart = page.locator("figure svg")
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tooltip")).to_contain_text("size of a set (labels)")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    assert download.value.path().read_text().startswith('series,"size of a set (labels)"')
+    check(page, "compare")
+    page.goto("/#/?search=quince")
+    page.get_by_label("Select quince", exact=True).check()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Nothing fits this search.")).to_be_visible()
+
+
+def test_a_new_name_shows_everywhere(page: Page, ids: dict[str, str]) -> None:
+    page.goto(f"/#/predictors/{ids['pear']}")
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("New name").fill("plum")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="plum")).to_be_visible()
+    page.goto("/#/?search=plum")
+    expect(page.locator(".overview tbody tr")).to_have_count(1)
+
+
+def test_the_page_is_light() -> None:
+    files = [file for file in STATIC.rglob("*") if file.is_file()]
+    assert len(files) > 30
+    assert sum(file.stat().st_size for file in files) < 200_000
