@@ -44,11 +44,11 @@ picture: $(STAMP) ## make the README's picture from the demo
 
 .PHONY: test
 test: $(STAMP) ## run the default tests
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m 'not slow' $(ARGS)
+	$(BIN)/python -m pytest -n auto --no-loadscope-reorder -m 'not slow' $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## run the slow tests: the guarantees, by simulation
-	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder -m 'slow and not alone' $(ARGS)
+	$(BIN)/python -m pytest -n auto --no-loadscope-reorder -m 'slow and not alone' $(ARGS)
 	$(BIN)/python -m pytest -m alone -rP $(ARGS)
 
 .PHONY: test-image

@@ -8,7 +8,8 @@ import pytest
 import torch
 from hypothesis import settings
 
-from tests.slow import ALONE, SLOW, TOGETHER, is_in
+from tests.scheduling import SharedScheduling
+from tests.slow import ALONE, SLOW, is_in
 
 # In CI the examples are the same every time; elsewhere they explore.
 settings.register_profile("certiset", deadline=None, max_examples=100, derandomize="CI" in os.environ)
@@ -45,14 +46,14 @@ def spread(items: list[pytest.Item], folders: tuple[str, ...]) -> list[pytest.It
     return [item for module in others for item in module]
 
 
-# First: xdist reads the groups in a hook of the same name.
-@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SharedScheduling:
+    return SharedScheduling(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if is_in(item.nodeid, SLOW):
             item.add_marker(pytest.mark.slow)
-            if is_in(item.nodeid, TOGETHER):
-                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
         if is_in(item.nodeid, ALONE):
             item.add_marker(pytest.mark.alone)
     items[:] = spread(items, ("tests/worker/", "tests/system/"))

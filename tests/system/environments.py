@@ -34,7 +34,7 @@ def run_in(programs: Path, *command: str, cwd: Path, **environment: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,  # each process that it starts may import PyTorch, beside a busy suite
     )
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
