@@ -29,6 +29,7 @@ from certiset.core.fit.splitting import split
 from certiset.core.fit.target_unit import target_exponent
 from certiset.core.fit.thresholds import GRID_POINTS, calibrate, size_cap
 from certiset.core.models import Model
+from tests.core.fit.problems import class_data, class_model
 
 CPU = torch.device("cpu")
 
@@ -120,3 +121,8 @@ def hand_pool(
         model=ModelFacts(model.rows),
     )
     return make_predictor(stored, completed(certificate))
+
+
+def pool_of_labels() -> Predictor:
+    """Two members, of which neither has the weight of its block."""
+    return hand_pool(class_model(), *class_data(1200, 0), sizes=[200, 300], weights=[0.45, 0.55])

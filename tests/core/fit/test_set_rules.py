@@ -1,21 +1,16 @@
-"""Fits that break ties or keep the top label: what is covered, served, stored, verified, and refused."""
+"""Fits that break ties or keep the top label: what is covered and served, and what is refused."""
 
 import functools
-import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from scipy.stats import beta, binom
 
-from certiset import verify
 from certiset.core.bounds import vovk_2b
-from certiset.core.certificate import Certificate
-from certiset.core.errors import DamagedFileError, OptionError
+from certiset.core.errors import OptionError
 from certiset.core.fit import Predictor, fit, load
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.rows import Rows
@@ -23,6 +18,7 @@ from certiset.core.fit.scorer import Scorer, make_scorer
 from certiset.core.fit.thresholds import calibrate
 from certiset.core.fit.ties import Threshold
 from certiset.core.models import Model
+from tests.core.fit.forests import MODEL, RULES, forest
 from tests.core.fit.problems import (
     QUICK,
     STEPS_PAY,
@@ -34,23 +30,6 @@ from tests.core.fit.problems import (
     toy_data,
     toy_model,
 )
-
-RULES: dict[str, dict[str, Any]] = {
-    "ties": {"ties": "hash"},
-    "top": {"non_empty": True},
-    "both": {"ties": "hash", "non_empty": True},
-}
-MODEL = shifted_logits_model()
-"""takes six logits as they are"""
-
-
-def forest(**options: Any) -> Predictor:
-    return fit(MODEL, *forest_votes(500, 0), method="standard", **options)
-
-
-@pytest.fixture(scope="module", name="fitted")
-def fitted_() -> dict[str, Predictor]:
-    return {"plain": forest(), **{name: forest(**options) for name, options in RULES.items()}}
 
 
 def scorer(**options: Any) -> Scorer:
@@ -105,9 +84,9 @@ def test_every_score_of_labels_becomes_exact(score: str) -> None:
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_what_is_served_is_what_was_measured(fitted: dict[str, Predictor], name: str) -> None:
+def test_what_is_served_is_what_was_measured(forests: dict[str, Predictor], name: str) -> None:
     """All of D_N, which is all rows here, on the path that serves; and one by one as together."""
-    predictor, (x, y) = fitted[name], forest_votes(500, 0)
+    predictor, (x, y) = forests[name], forest_votes(500, 0)
     sets, efficiency = predictor.predict_set(x), predictor.certificate.efficiency
     assert sets.size.mean() == pytest.approx(efficiency.empirical, rel=1e-6)
     assert np.count_nonzero(sets.contains(y)) >= 501 - predictor.certificate.members[0].k
@@ -118,19 +97,19 @@ def test_what_is_served_is_what_was_measured(fitted: dict[str, Predictor], name:
     assert predictor.predict_set(x.astype(np.float64) + 0.0).to_json() == sets.to_json()
 
 
-def test_ties_are_broken_at_the_threshold_and_nowhere_else(fitted: dict[str, Predictor]) -> None:
+def test_ties_are_broken_at_the_threshold_and_nowhere_else(forests: dict[str, Predictor]) -> None:
     x, _y = forest_votes(2000, 1)
-    plain, broken = (fitted[name].predict_set(x) for name in ("plain", "ties"))
+    plain, broken = (forests[name].predict_set(x) for name in ("plain", "ties"))
     assert not (broken.mask & ~plain.mask).any()  # type: ignore[attr-defined]
     left_out = np.exp(x)[plain.mask & ~broken.mask]  # type: ignore[attr-defined]
     assert len(left_out) > 100
     assert np.ptp(left_out) < 1e-4, "labels with one number of votes"
 
 
-def test_sets_only_grow_with_the_top_label(fitted: dict[str, Predictor]) -> None:
+def test_sets_only_grow_with_the_top_label(forests: dict[str, Predictor]) -> None:
     x = np.concatenate([forest_votes(2000, 1)[0], np.zeros((1, 6), dtype=np.float32)])
     for without, with_top in (("plain", "top"), ("ties", "both")):
-        small, large = (fitted[name].predict_set(x).mask for name in (without, with_top))  # type: ignore[attr-defined]
+        small, large = (forests[name].predict_set(x).mask for name in (without, with_top))  # type: ignore[attr-defined]
         top = np.eye(6, dtype=bool)[x.argmax(axis=1)]
         assert np.array_equal(large, small | top)
 
@@ -200,109 +179,6 @@ def test_certified_sizes_are_near_those_of_ties_together_where_nothing_ties() ->
         assert [size.bound for size in sizes] == ["grid_betting", "grid_betting"]
         assert sizes[1].upper_bound == pytest.approx(sizes[0].upper_bound, rel=0.03)
         assert sizes[1].quantile is not None
-
-
-def test_the_same_seed_gives_the_same_sets_and_another_seed_another_key(fitted: dict[str, Predictor]) -> None:
-    again, other = forest(ties="hash"), forest(ties="hash", seed=1)
-    assert again.certificate.digest == fitted["ties"].certificate.digest
-    assert again.stored.to_bytes() == fitted["ties"].stored.to_bytes()
-    assert other.scorer.rule != again.scorer.rule
-    x = forest_votes(500, 3)[0]
-    assert other.predict_set(x).to_json() != again.predict_set(x).to_json()
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_a_saved_predictor_answers_as_before_and_verifies(
-    fitted: dict[str, Predictor], name: str, tmp_path: Path
-) -> None:
-    predictor, x = fitted[name], forest_votes(300, 4)[0]
-    predictor.save(tmp_path)
-    loaded = load(tmp_path)
-    assert loaded.scorer.rule == predictor.scorer.rule
-    assert loaded.predict_set(x).to_json() == predictor.predict_set(x).to_json()
-    assert verify(tmp_path).holds
-    assert Certificate.from_json(json.loads(json.dumps(predictor.certificate.to_json()))) == predictor.certificate
-
-
-def test_predictors_without_a_rule_are_stored_as_before(fitted: dict[str, Predictor]) -> None:
-    plain = fitted["plain"]
-    assert set(plain.stored.description()["scoring"]) == {"score", "tunes_head", "scale_inputs"}
-    assert "tie" not in plain.certificate.to_json()["members"][0]
-    assert not any("ties" in sentence for sentence in plain.certificate.assumptions)
-    assert b"members.tie" not in plain.stored.to_bytes()
-    before = {name: value for name, value in plain.certificate.options.items() if name not in ("ties", "non_empty")}  # type: ignore[union-attr]
-    old = replace(plain.certificate, options=before)
-    assert replace(old, id=old.digest_id).verify().valid
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        {"key": "0" * 32},
-        {"key": "0" * 31},
-        {"key": None},
-        {"width": 2.0**-9},
-        {"width": 0.3},
-        {"width": "1"},
-        {"kind": "other"},
-        {"more": 1},
-    ],
-)
-def test_an_edited_key_is_noticed(fitted: dict[str, Predictor], tmp_path: Path, edit: dict[str, Any]) -> None:
-    fitted["ties"].save(tmp_path)
-    file = tmp_path / "predictor.json"
-    content = json.loads(file.read_text())
-    content["scoring"]["ties"] |= edit
-    file.write_text(json.dumps(content))
-    with pytest.raises(DamagedFileError):
-        load(tmp_path)
-    assert not verify(tmp_path).holds
-
-
-@pytest.mark.parametrize("non_empty", [False, 1, "true"])
-def test_an_edited_rule_is_noticed(fitted: dict[str, Predictor], tmp_path: Path, non_empty: Any) -> None:
-    fitted["top"].save(tmp_path)
-    file = tmp_path / "predictor.json"
-    content = json.loads(file.read_text())
-    content["scoring"]["non_empty"] = non_empty
-    file.write_text(json.dumps(content))
-    with pytest.raises(DamagedFileError):
-        load(tmp_path)
-
-
-@pytest.mark.parametrize("change", ["another number", "none"])
-def test_an_edited_tie_is_noticed(fitted: dict[str, Predictor], tmp_path: Path, change: str) -> None:
-    """With the hash of the whole file taken out of the certificate, as in one that was forged."""
-    fitted["ties"].save(tmp_path)
-    tensors = load_file(tmp_path / "predictor.safetensors")
-    if change == "none":
-        del tensors["members.tie"]
-    else:
-        tensors["members.tie"] = tensors["members.tie"] / 2
-    save_file(tensors, tmp_path / "predictor.safetensors")
-    content = json.loads((tmp_path / "predictor.json").read_text())
-    content["certificate"]["provenance"].pop("predictor_sha256")
-    (tmp_path / "predictor.json").write_text(json.dumps(content))
-    with pytest.raises(DamagedFileError, match="members"):
-        load(tmp_path)
-    assert {check.name for check in verify(tmp_path).checks if not check.ok} >= {"ties", "members' SHA-256"}
-
-
-@pytest.mark.parametrize(("name", "tie"), [("ties", None), ("ties", 1.0), ("ties", -0.1), ("plain", 0.5), ("top", 0.5)])
-def test_a_certificate_whose_ties_make_no_sense_does_not_verify(
-    fitted: dict[str, Predictor], name: str, tie: float | None
-) -> None:
-    certificate = fitted[name].certificate
-    changed = replace(certificate, members=[replace(certificate.members[0], tie=tie)])
-    changed = replace(changed, id=changed.digest_id)
-    assert "ties" in {check.name for check in changed.verify().checks if not check.ok}
-    assert certificate.verify().valid
-
-
-def test_the_assumption_about_the_key_is_stated(fitted: dict[str, Predictor]) -> None:
-    for name in ("ties", "both"):
-        (said,) = (one for one in fitted[name].certificate.assumptions if "breaks ties" in one)
-        assert said.startswith("The seed")
 
 
 @pytest.mark.parametrize(("option", "value"), [("ties", "hash"), ("non_empty", True)])

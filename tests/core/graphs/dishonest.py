@@ -1,48 +1,27 @@
 """Graphs in which a row sees the others: what each says of a row depends on the company in which it is served."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
-from tests.core.models.onnx_files import file
+from tests.core.graphs.nodes import COLUMNS, Graph, graph, in_a_function, ints, op, part
 
-COLUMNS = 4
-Graph = Callable[[], bytes]
 DISHONEST: dict[str, Graph] = {}
-RANDOM: dict[str, Graph] = {}
 
 
-def op(operator: str, inputs: Sequence[str], outputs: Sequence[str] = ("y",), **attributes: Any) -> onnx.NodeProto:
-    return helper.make_node(operator, inputs, outputs, **attributes)
-
-
-def given(**arrays: Any) -> list[onnx.TensorProto]:
-    return [numpy_helper.from_array(np.asarray(array), name) for name, array in arrays.items()]
-
-
-def ints(*numbers: int) -> Any:
-    return np.array(numbers, dtype=np.int64)
-
-
-def graph(*nodes: onnx.NodeProto, columns: int | str | None = COLUMNS, **arrays: Any) -> bytes:
-    """From x of shape (rows, 4) to y, of any shape if it has no number of columns."""
-    y = None if columns is None else ["rows", columns]
-    return file(list(nodes), ["rows", COLUMNS], y, given(**arrays))
-
-
-def _add(name: str, into: dict[str, Graph] = DISHONEST) -> Callable[[Graph], Graph]:
+def _add(name: str) -> Callable[[Graph], Graph]:
     def add(made: Graph) -> Graph:
-        into[name] = made
+        DISHONEST[name] = made
         return made
 
     return add
 
 
-def _simple(name: str, *nodes: onnx.NodeProto, into: dict[str, Graph] = DISHONEST, **arrays: Any) -> None:
-    into[name] = lambda: graph(*nodes, **arrays)
+def _simple(name: str, *nodes: onnx.NodeProto, **arrays: Any) -> None:
+    DISHONEST[name] = lambda: graph(*nodes, **arrays)
 
 
 FIRST = {"zero": ints(0)}
@@ -203,9 +182,6 @@ _simple(
 
 @_add("branching on the number of rows")
 def _branching() -> bytes:
-    def part(name: str, node: onnx.NodeProto) -> onnx.GraphProto:
-        return helper.make_graph([node], name, [], [helper.make_tensor_value_info(node.output[0], 1, None)])
-
     return graph(
         op("Shape", ["x"], ["shape"]),
         op("Gather", ["shape", "nought"], ["count"]),
@@ -223,9 +199,6 @@ def _branching() -> bytes:
 
 @_add("branching on the largest row")
 def _branching_on_data() -> bytes:
-    def part(name: str, node: onnx.NodeProto) -> onnx.GraphProto:
-        return helper.make_graph([node], name, [], [helper.make_tensor_value_info(node.output[0], 1, None)])
-
     return graph(
         op("ReduceMax", ["x"], ["m"], keepdims=0),
         op("Greater", ["m", "limit"], ["large"]),
@@ -283,45 +256,6 @@ def _scanning() -> bytes:
     )
 
 
-@_add("hidden in a function")
-def _in_a_function() -> bytes:
-    model = onnx.ModelProto.FromString(graph(op("Centred", ["x"], ["y"], domain="mine")))
-    opset = [helper.make_opsetid("", 17)]
-    nodes = [op("ReduceMean", ["a"], ["m"], axes=[0]), op("Sub", ["a", "m"], ["b"])]
-    model.functions.append(helper.make_function("mine", "Centred", ["a"], ["b"], nodes, opset))
-    model.opset_import.append(helper.make_opsetid("mine", 1))
-    content: bytes = model.SerializeToString()
-    return content
-
-
-_simple("noise", op("RandomNormalLike", ["x"], ["n"]), op("Add", ["x", "n"]), into=RANDOM)
-_simple("uniform noise", op("RandomUniformLike", ["x"], ["n"]), op("Add", ["x", "n"]), into=RANDOM)
-_simple("noise that is not of x", op("RandomNormal", [], ["n"], shape=[1, 4]), op("Add", ["x", "n"]), into=RANDOM)
-_simple("coins", op("Sigmoid", ["x"], ["p"]), op("Bernoulli", ["p"], ["y"]), into=RANDOM)
-_simple("draws", op("Multinomial", ["x"], ["d"], sample_size=4), op("Cast", ["d"], to=TensorProto.FLOAT), into=RANDOM)
-_simple(
-    "dropout in training",
-    op("Dropout", ["x", "ratio", "training"]),
-    ratio=np.float32(0.5),
-    training=np.bool_(True),
-    into=RANDOM,
+DISHONEST["hidden in a function"] = lambda: in_a_function(
+    op("ReduceMean", ["a"], ["m"], axes=[0]), op("Sub", ["a", "m"], ["b"])
 )
-
-
-@_add("noise in an unused branch", RANDOM)
-def _noise_in_a_branch() -> bytes:
-    noisy = helper.make_graph(
-        [op("RandomNormalLike", ["x"], ["a"])], "noisy", [], [helper.make_tensor_value_info("a", 1, None)]
-    )
-    plain = helper.make_graph([op("Neg", ["x"], ["b"])], "plain", [], [helper.make_tensor_value_info("b", 1, None)])
-    return graph(op("If", ["never"], then_branch=noisy, else_branch=plain), never=np.bool_(False))
-
-
-@_add("noise in a function", RANDOM)
-def _noise_in_a_function() -> bytes:
-    model = onnx.ModelProto.FromString(graph(op("Noisy", ["x"], ["y"], domain="mine")))
-    nodes = [op("RandomNormalLike", ["a"], ["n"]), op("Add", ["a", "n"], ["b"])]
-    model.functions.append(helper.make_function("mine", "Noisy", ["a"], ["b"], nodes, [helper.make_opsetid("", 17)]))
-    model.opset_import.append(helper.make_opsetid("mine", 1))
-    content: bytes = model.SerializeToString()
-    return content

@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from tests.core.graphs.dishonest import COLUMNS, Graph, given, graph, ints, op
+from tests.core.graphs.nodes import COLUMNS, Graph, given, graph, ints, op
 
 MORE: dict[str, Graph] = {}
 

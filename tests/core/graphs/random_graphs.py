@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from tests.core.graphs.dishonest import graph, ints, op
+from tests.core.graphs.nodes import graph, ints, op
 
 Choice = tuple[int, int, int, int]
 """which operator, its two inputs among the latest values, and a parameter"""

@@ -11,10 +11,12 @@ from certiset.core.errors import ModelError
 from certiset.core.fit import Predictor, fit
 from certiset.core.graphs import GraphHost, GraphSession
 from certiset.core.models import Model
+from tests.core.graphs.chance import RANDOM
 from tests.core.graphs.company import companies, differs
 from tests.core.graphs.deceptive import DECEPTIVE
-from tests.core.graphs.dishonest import COLUMNS, DISHONEST, RANDOM
+from tests.core.graphs.dishonest import DISHONEST
 from tests.core.graphs.more_dishonest import MORE
+from tests.core.graphs.nodes import COLUMNS
 
 ROWS = np.random.default_rng(0).standard_normal((6, COLUMNS)).astype(np.float32)
 ALL = DISHONEST | MORE

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from certiset.core.graphs.row_proof.graph_file import outline, read_model
 from certiset.core.graphs.row_proof.walk import prove
 from tests.core.graphs.company import differs
-from tests.core.graphs.dishonest import COLUMNS
+from tests.core.graphs.nodes import COLUMNS
 from tests.core.graphs.random_graphs import Choice, random_graph
 
 ROWS = np.random.default_rng(0).standard_normal((6, COLUMNS)).astype(np.float32)

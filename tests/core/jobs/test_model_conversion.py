@@ -11,7 +11,8 @@ from certiset.core.errors import ModelError
 from certiset.core.jobs import model_conversion
 from certiset.core.jobs.model_conversion import convert_model
 from certiset.core.models.backbones.lenet5 import lenet5
-from tests.core.graphs.dishonest import DISHONEST, RANDOM
+from tests.core.graphs.chance import RANDOM
+from tests.core.graphs.dishonest import DISHONEST
 from tests.core.models import onnx_files
 
 MANIFEST: dict[str, Any] = {"task": "regression", "input_shape": [4], "backbone": {"kind": "onnx"}}

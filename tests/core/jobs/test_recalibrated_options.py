@@ -21,7 +21,7 @@ from certiset.core.jobs.recalibration import account_for
 from certiset.core.store import Store
 from certiset.core.store.records import Calibration
 from tests.core.fit.problems import QUICK, class_data, class_model
-from tests.core.jobs.test_recalibration import World
+from tests.core.jobs.deployment_world import World
 
 ROWS = 240
 OPTIONS: dict[str, Any] = {**QUICK, "method": "standard", "alpha": 0.2, "delta": 0.05}

@@ -1,135 +1,17 @@
-"""Reported outcomes calibrate the next predictor: which rows, once a block, whatever is killed, on which account."""
+"""Reported outcomes calibrate the next predictor: once a block, whatever is killed, on which account."""
 
-import itertools
-import json
-import threading
 import time
-import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from certiset.core.certificate import Certificate
-from certiset.core.deployment_resources import Deployment, DeploymentRequest
-from certiset.core.errors import ConflictError, OptionError, QuotaExceededError
-from certiset.core.fit import Predictor, fit
+from certiset.core.deployment_resources import DeploymentRequest
+from certiset.core.errors import ConflictError
 from certiset.core.jobs import recalibration
-from certiset.core.jobs.deletion import delete_dataset, delete_model, delete_predictor
-from certiset.core.jobs.deployment_views import deployment_resource
 from certiset.core.jobs.deployments import delete_deployment, roll_back, set_deployment
-from certiset.core.jobs.fit_results import fit_result
-from certiset.core.jobs.outcomes import IssuedPrediction, Outcome, Question, correct_outcome, count_outcomes
-from certiset.core.jobs.recalibration import account_for, advance_deployments, forget_collected
-from certiset.core.jobs.tenant_erasure import erase_tenant
-from certiset.core.jobs.tenant_export import export_tenant
-from certiset.core.sets import LabelSets
-from certiset.core.store import Store
-from certiset.core.store.records import Calibration
-from tests.core.fit.problems import QUICK, class_data, class_model
-from tests.service.server import enter_predictor
-
-ETA = 0.01
-ROWS = 100
-
-
-@pytest.fixture(scope="module", name="predictors")
-def predictors_() -> list[Predictor]:
-    return [fit(class_model(), *class_data(300, seed), **QUICK) for seed in range(3)]
-
-
-@dataclass
-class World:
-    store: Store
-    predictors: list[Predictor]
-    announced: list[str]
-    numbers: "itertools.count[int]"
-
-    def id(self, place: int) -> str:
-        return self.predictors[place].certificate.predictor_id
-
-    def set(self, place: int = 0, every: Any = None, spend: Any = "per_deployment", **more: Any) -> None:
-        wanted = {"every": every or {"rows": ROWS}, **more}
-        request = {"predictor": self.id(place), "recalibrate": wanted, "spend": spend}
-        set_deployment(self.store, "ada", "fraud", DeploymentRequest.model_validate(request))
-
-    @property
-    def now(self) -> Deployment:
-        with self.store.reading() as work:
-            return deployment_resource(work, work.deployments.get("ada", "fraud"))
-
-    @property
-    def kinds(self) -> list[str]:
-        with self.store.reading() as work:
-            return [event.kind for event in work.deployments.events_after("ada", "fraud", 0)]
-
-    @property
-    def jobs(self) -> list[Calibration]:
-        """The calibrations that were asked for, oldest first, without those that the predictors came from."""
-        with self.store.reading() as work:
-            found = work.calibrations.list("ada", limit=200).items
-        return [job for job in reversed(found) if job.idempotency_key is not None]
-
-    def asked(self, rows: int, place: int = 0, at: float | None = None) -> list[Outcome]:
-        """Outcomes of inputs that were asked under the name, and come again; each set holds the truth alone."""
-        with self.store.reading() as work:
-            token = work.deployments.get("ada", "fraud").token
-        x, y = class_data(rows, next(self.numbers))
-        made = []
-        for row, truth in zip(x, y, strict=True):
-            question = Question(token, time.time() if at is None else at, "")
-            sets = LabelSets(np.eye(3, dtype=bool)[[truth]])
-            issued = IssuedPrediction(self.id(place), 0, f"n{next(self.numbers)}", sets, question=question)
-            made.append(Outcome(issued, int(truth), x=row.astype("<f8").tobytes()))
-        return made
-
-    def report(self, outcomes: list[Outcome]) -> int:
-        return count_outcomes(self.store, "ada", outcomes, ETA)[0].collected
-
-    def advance(self) -> None:
-        advance_deployments(self.store, self.announced.append)
-
-    def end(self, job: Calibration, place: int) -> None:
-        """The job succeeds, with that predictor, whose certificate says what a worker would have it say."""
-        predictor = self.predictors[place]
-        with self.store.writing() as work:
-            claim = work.leases.claim(job.id)
-            assert claim is not None
-            certificate = replace(predictor.certificate, deployment=account_for(work, job))
-            assert work.leases.succeed(claim, fit_result(predictor, self.store.artifacts, certificate))
-
-    def fail(self, job: Calibration) -> None:
-        with self.store.writing() as work:
-            claim = work.leases.claim(job.id)
-            assert claim is not None
-            assert work.leases.fail(claim, "No budget.")
-
-
-@pytest.fixture(name="world")
-def world_(store: Store, predictors: list[Predictor]) -> World:
-    enter_predictor(store, predictors[0])
-    enter_predictor(store, predictors[1])
-    return World(store, predictors, [], itertools.count())
-
-
-def at_once(work: Callable[[], None], threads: int = 4) -> None:
-    failed: list[BaseException] = []
-
-    def one() -> None:
-        try:
-            work()
-        except BaseException as error:
-            failed.append(error)
-
-    started = [threading.Thread(target=one) for _ in range(threads)]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join()
-    assert not failed, failed
+from tests.core.jobs.deployment_world import ROWS, World, at_once
 
 
 def test_a_block_ends_by_its_rows_and_calibrates_the_next_predictor_once(world: World) -> None:
@@ -319,77 +201,3 @@ def test_a_total_is_shared_and_then_spent(world: World) -> None:
     world.advance()
     assert (len(world.jobs), world.kinds[-1], world.now.block) == (1, "failed", None)
     assert world.report(world.asked(3)) == 0
-
-
-def test_what_is_refused_before_anything_is_collected(world: World) -> None:
-    with pytest.raises(OptionError, match="too few") as refused:
-        world.set(every={"rows": 20})
-    assert refused.value.field == "recalibrate.every.rows"
-    world.set()
-    with world.store.reading() as work:
-        model = work.models.list("ada").items[0].id
-    with pytest.raises(ConflictError, match="recalibrates with this model"):
-        delete_model(world.store, "ada", model)
-    with pytest.raises(ConflictError, match="stands for this predictor"):
-        delete_predictor(world.store, "ada", world.id(0))
-    with world.store.writing() as work:
-        work.tenants.set_quotas("ada", {"rows": work.tenants.usage("ada").rows + 5})
-    assert world.report(world.asked(5)) == 5
-    with pytest.raises(QuotaExceededError):
-        world.report(world.asked(1))
-
-
-def test_rows_are_corrected_annulled_forgotten_exported_and_erased(world: World, tmp_path: Path) -> None:
-    world.set()
-    outcomes = world.asked(4)
-    world.report(outcomes)
-    correct_outcome(world.store, "ada", outcomes[0].prediction, ETA, 2)
-    correct_outcome(world.store, "ada", outcomes[1].prediction, ETA)
-    assert world.now.block is not None
-    assert world.now.block.rows == 3
-    file = tmp_path / "ada.zip"
-    export_tenant(world.store, "ada", file)
-    with zipfile.ZipFile(file) as archive:
-        rows = [json.loads(line) for line in archive.read("records/deployment_rows.jsonl").splitlines()]
-        assert archive.read("records/deployments.jsonl")
-    kept = {row["prediction"]: row for row in rows}
-    assert set(kept) == {outcome.prediction.number for outcome in (outcomes[0], *outcomes[2:])}
-    assert kept[outcomes[0].prediction.number]["y"] == [2.0]
-    assert outcomes[0].x is not None
-    assert kept[outcomes[0].prediction.number]["x"] == np.frombuffer(outcomes[0].x).tolist()
-    assert forget_collected(world.store) == 0
-    with world.store.writing() as work:
-        for row in work.blocks.outdated_rows(time.time() + 10)[:2]:
-            row.created_at -= 91 * 86400
-    assert forget_collected(world.store) == 2
-    assert world.now.block.rows == 1
-    erase_tenant(world.store, "ada", key_seconds=0.0)
-    with world.store.reading() as work:
-        assert work.deployments.find("ada", "fraud") is None
-        assert work.deployments.events_after("ada", "fraud", 0) == []
-        assert list(work.blocks.outdated_rows(time.time() + 10)) == []
-
-
-def test_data_sets_made_of_outcomes_are_deleted_in_time(world: World) -> None:
-    world.set()
-    world.report(world.asked(ROWS))
-    world.advance()
-    (job,) = world.jobs
-    with pytest.raises(ConflictError):
-        delete_dataset(world.store, "ada", job.dataset_id)
-    world.end(job, 2)
-    world.advance()
-
-    def kept() -> bool:
-        with world.store.reading() as work:
-            return job.dataset_id in [one.id for one in work.datasets.list("ada").items]
-
-    forget_collected(world.store)
-    assert kept()
-    with world.store.writing() as work:
-        block = work.blocks.of_request("ada", str(job.idempotency_key))
-        assert block is not None
-        block.closed_at -= 91 * 86400
-    forget_collected(world.store)
-    assert not kept()
-    assert world.now.predictor == world.id(2)

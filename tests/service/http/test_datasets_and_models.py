@@ -14,7 +14,8 @@ from onnx import TensorProto, helper
 from safetensors.numpy import save
 
 from tests.core.data.parquet import CONTRADICTORY, NAMELESS, with_footer
-from tests.core.graphs.dishonest import DISHONEST, RANDOM
+from tests.core.graphs.chance import RANDOM
+from tests.core.graphs.dishonest import DISHONEST
 from tests.service.bodies import npz
 from tests.service.server import Server
 
