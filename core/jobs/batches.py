@@ -12,15 +12,16 @@ from certiset.core.batch_resources import Batch
 from certiset.core.data.arrays import check_inputs
 from certiset.core.data.case_names import CaseNames
 from certiset.core.data.stored_rows import map_dataset
-from certiset.core.errors import ConflictError, DataError, DuplicateError
+from certiset.core.errors import DataError
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.jobs.calibrations import NAME_PATTERN, RecordId
+from certiset.core.jobs.idempotency import find_same, queue_once
 from certiset.core.jobs.views import instant
 from certiset.core.resources import FINISHED
 from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.identifiers import REFERENCE_PATTERN
 from certiset.core.store.quotas import Amounts
-from certiset.core.store.store import Store
+from certiset.core.store.store import Store, Transaction
 
 if TYPE_CHECKING:
     from certiset.core.fit import Predictor
@@ -57,13 +58,8 @@ def find_requested_batch(
     store: Store, tenant: str, request: BatchRequest, idempotency_key: str | None
 ) -> BatchRecord | None:
     """The batch of the same request, made before under that key."""
-    if idempotency_key is None:
-        return None
     with store.reading() as work:
-        found = work.batches.by_idempotency_key(tenant, idempotency_key)
-    if found is not None and found.request_sha256 != request.sha256:
-        raise ConflictError("This Idempotency-Key was used for another request.")
-    return found
+        return find_same(work.batches, tenant, idempotency_key, request.sha256)
 
 
 def check_batch(store: Store, tenant: str, request: BatchRequest, predictor: "Predictor") -> CaseNames | None:
@@ -105,26 +101,25 @@ def request_batch(
     """
     kept = None if members is None else store.artifacts.put(members.astype("<i4").tobytes())
     options = {"alpha": request.alpha, "cases": request.cases}
-    try:
-        with store.writing() as work:
-            work.tenants.admit(tenant, _ONE_MORE)
-            record = work.batches.create(
-                work.predictors.get(tenant, predictor_id),
-                work.datasets.get(tenant, request.dataset_id),
-                options,
-                name=request.name,
-                members_artifact=kept,
-                idempotency_key=idempotency_key,
-                request_sha256=request.sha256,
-            )
-            work.audit.add("batch.create", tenant, "batch", record.id)
-    except DuplicateError:
-        known = find_requested_batch(store, tenant, request, idempotency_key)
-        if known is None:
-            raise
-        return known
-    announcer.announce(record.id)
-    return record
+
+    def find(work: Transaction) -> BatchRecord | None:
+        return find_same(work.batches, tenant, idempotency_key, request.sha256)
+
+    def create(work: Transaction) -> BatchRecord:
+        work.tenants.admit(tenant, _ONE_MORE)
+        record = work.batches.create(
+            work.predictors.get(tenant, predictor_id),
+            work.datasets.get(tenant, request.dataset_id),
+            options,
+            name=request.name,
+            members_artifact=kept,
+            idempotency_key=idempotency_key,
+            request_sha256=request.sha256,
+        )
+        work.audit.add("batch.create", tenant, "batch", record.id)
+        return record
+
+    return queue_once(store, find, create, announcer)
 
 
 def cancel_batch(store: Store, tenant: str, batch_id: str) -> BatchRecord:

@@ -9,9 +9,10 @@ from pydantic import Field
 
 from certiset.core.bounds import TooFewPointsError
 from certiset.core.data.stored_rows import map_dataset
-from certiset.core.errors import CertisetError, ConflictError, DataError, DuplicateError, ModelError
+from certiset.core.errors import CertisetError, DataError, ModelError
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs.announcer import Announcer
+from certiset.core.jobs.idempotency import find_same, queue_once
 from certiset.core.resources import FINISHED
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.core.store.quotas import Amounts
@@ -68,43 +69,37 @@ def request_calibration(
         model = work.models.get(tenant, request.model_id)
         target = _target(work, tenant, request)
     options, row_proof = _checked(store, request, dataset, model, target, graphs)
-    try:
-        with store.writing() as work:
-            work.tenants.admit(tenant, _ONE_MORE)
-            # Looked up again: either may have been deleted while the data were checked.
-            model = work.models.get(tenant, model.id)
-            # A model may have been uploaded when less was known of graphs, or nothing.
-            model.rows, model.rows_reason = row_proof.rows, row_proof.reason
-            record = work.calibrations.create(
-                work.datasets.get(tenant, dataset.id),
-                model,
-                options,
-                name=request.name,
-                idempotency_key=idempotency_key,
-                request_sha256=request.sha256,
-                target=_target(work, tenant, request),
-            )
-            work.audit.add("calibration.create", tenant, "calibration", record.id)
-    except DuplicateError:
-        known = find_requested(store, tenant, request, idempotency_key)
-        if known is None:
-            raise
-        return known
-    announcer.announce(record.id)
-    return record
+
+    def find(work: Transaction) -> Calibration | None:
+        return find_same(work.calibrations, tenant, idempotency_key, request.sha256)
+
+    def create(work: Transaction) -> Calibration:
+        work.tenants.admit(tenant, _ONE_MORE)
+        # Looked up again: either may have been deleted while the data were checked.
+        current = work.models.get(tenant, model.id)
+        # A model may have been uploaded when less was known of graphs, or nothing.
+        current.rows, current.rows_reason = row_proof.rows, row_proof.reason
+        record = work.calibrations.create(
+            work.datasets.get(tenant, dataset.id),
+            current,
+            options,
+            name=request.name,
+            idempotency_key=idempotency_key,
+            request_sha256=request.sha256,
+            target=_target(work, tenant, request),
+        )
+        work.audit.add("calibration.create", tenant, "calibration", record.id)
+        return record
+
+    return queue_once(store, find, create, announcer)
 
 
 def find_requested(
     store: Store, tenant: str, request: CalibrationRequest, idempotency_key: str | None
 ) -> Calibration | None:
     """The calibration of the same request, made before under that key."""
-    if idempotency_key is None:
-        return None
     with store.reading() as work:
-        found = work.calibrations.by_idempotency_key(tenant, idempotency_key)
-    if found is not None and found.request_sha256 != request.sha256:
-        raise ConflictError("This Idempotency-Key was used for another request.")
-    return found
+        return find_same(work.calibrations, tenant, idempotency_key, request.sha256)
 
 
 def cancel_calibration(store: Store, tenant: str | None, calibration_id: str) -> Calibration:
