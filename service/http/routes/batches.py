@@ -18,13 +18,11 @@ from certiset.core.jobs.batches import (
     find_requested_batch,
     request_batch,
 )
-from certiset.core.store.owned_records import NEWEST
 from certiset.service.http.access.requirements import requires
 from certiset.service.http.etags import matches
 from certiset.service.http.routes.calibrations import STATUS_PATTERN, IdempotencyKey
-from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
-from certiset.service.http.schemas.lists import Order, Search
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheListQuery, TheService
+from certiset.service.http.schemas.common import ALWAYS, Items, PathId, problems
 from certiset.service.serving.case_members import case_members
 
 router = APIRouter(tags=["batches"], responses=ALWAYS)
@@ -72,14 +70,11 @@ async def create_batch(
 def list_batches(
     service: TheService,
     caller: TheCaller,
+    query: TheListQuery,
     status: Annotated[str | None, Query(pattern=STATUS_PATTERN)] = None,
-    search: Search = None,
-    sort: Order = NEWEST,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> Any:
     with service.store.reading() as work:
-        page = work.batches.list(caller.tenant, status=status, search=search, sort=sort, limit=limit, cursor=cursor)
+        page = query.page(work.batches, caller.tenant, status=status)
     return Items.of(page, batch_resource)
 
 

@@ -10,13 +10,11 @@ from certiset.core.jobs import calibrations, deletion
 from certiset.core.jobs.calibrations import CalibrationRequest
 from certiset.core.jobs.views import calibration_resource
 from certiset.core.resources import Calibration
-from certiset.core.store.owned_records import NEWEST
 from certiset.core.store.records import STATUSES
 from certiset.service.http.access.requirements import requires
-from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheListQuery, TheService
 from certiset.service.http.routes.progress_events import event_stream
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, PathId, problems
-from certiset.service.http.schemas.lists import Order, Search
+from certiset.service.http.schemas.common import ALWAYS, Items, PathId, problems
 
 router = APIRouter(tags=["calibrations"], responses=ALWAYS)
 
@@ -54,16 +52,11 @@ async def create_calibration(
 def list_calibrations(
     service: TheService,
     caller: TheCaller,
+    query: TheListQuery,
     status: Annotated[str | None, Query(pattern=STATUS_PATTERN)] = None,
-    search: Search = None,
-    sort: Order = NEWEST,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> Any:
     with service.store.reading() as work:
-        page = work.calibrations.list(
-            caller.tenant, status=status, search=search, sort=sort, limit=limit, cursor=cursor
-        )
+        page = query.page(work.calibrations, caller.tenant, status=status)
     return Items.of(page, calibration_resource)
 
 

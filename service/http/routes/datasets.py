@@ -13,9 +13,8 @@ from certiset.core.jobs import add_dataset, deletion, naming
 from certiset.core.jobs.datasets import described_columns
 from certiset.core.jobs.views import dataset_resource
 from certiset.core.resources import Dataset, DatasetRows
-from certiset.core.store.owned_records import NEWEST
 from certiset.service.http.access.requirements import requires, upload_body
-from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheListQuery, TheService
 from certiset.service.http.routes.uploads import (
     answer_upload,
     form_of,
@@ -24,8 +23,7 @@ from certiset.service.http.routes.uploads import (
     text_field,
     upload_route,
 )
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, NameRequest, PathId, problems
-from certiset.service.http.schemas.lists import Order, Search
+from certiset.service.http.schemas.common import ALWAYS, Items, NameRequest, PathId, problems
 
 router = APIRouter(tags=["datasets"], responses=ALWAYS)
 
@@ -67,16 +65,9 @@ async def upload_dataset(
 
 @router.get("/datasets", response_model=Items[Dataset], responses=problems(422))
 @requires("read")
-def list_datasets(
-    service: TheService,
-    caller: TheCaller,
-    search: Search = None,
-    sort: Order = NEWEST,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> Any:
+def list_datasets(service: TheService, caller: TheCaller, query: TheListQuery) -> Any:
     with service.store.reading() as work:
-        page = work.datasets.list(caller.tenant, search=search, sort=sort, limit=limit, cursor=cursor)
+        page = query.page(work.datasets, caller.tenant)
     return Items.of(page, dataset_resource)
 
 

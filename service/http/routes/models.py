@@ -10,12 +10,10 @@ from certiset.core.errors import OptionError
 from certiset.core.jobs import add_model, deletion, naming
 from certiset.core.jobs.views import model_resource
 from certiset.core.resources import Model
-from certiset.core.store.owned_records import NEWEST
 from certiset.service.http.access.requirements import requires, upload_body
-from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
+from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheListQuery, TheService
 from certiset.service.http.routes.uploads import answer_upload, form_of, on_disk, optional_file, upload_route
-from certiset.service.http.schemas.common import ALWAYS, Cursor, Items, Limit, NameRequest, PathId, problems
-from certiset.service.http.schemas.lists import Order, Search
+from certiset.service.http.schemas.common import ALWAYS, Items, NameRequest, PathId, problems
 
 router = APIRouter(tags=["models"], responses=ALWAYS)
 
@@ -52,16 +50,9 @@ async def upload_model(
 
 @router.get("/models", response_model=Items[Model], responses=problems(422))
 @requires("read")
-def list_models(
-    service: TheService,
-    caller: TheCaller,
-    search: Search = None,
-    sort: Order = NEWEST,
-    limit: Limit = 50,
-    cursor: Cursor = None,
-) -> Any:
+def list_models(service: TheService, caller: TheCaller, query: TheListQuery) -> Any:
     with service.store.reading() as work:
-        page = work.models.list(caller.tenant, search=search, sort=sort, limit=limit, cursor=cursor)
+        page = query.page(work.models, caller.tenant)
     return Items.of(page, model_resource)
 
 
