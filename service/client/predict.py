@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import index
 from typing import Any, TypeAlias
 
@@ -25,6 +26,22 @@ Cases: TypeAlias = str | Sequence[str] | Sequence[int] | NDArray[Any] | None
 """one for all rows, or one for each: texts or whole numbers"""
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of many inputs, in either form."""
+
+    predictor: str
+    x: NDArray[Any]
+    member: int | None
+    cases: str | list[str] | None
+    groups: Any
+    alpha: float | None
+
+    def given(self, **names: Any) -> dict[str, Any]:
+        """What every form names alike, and these."""
+        return given({"predictor": self.predictor, "member": self.member, "alpha": self.alpha, **names})
+
+
 def predict(
     connection: Connection,
     predictor: str,
@@ -38,19 +55,20 @@ def predict(
     values = np.asarray(inputs)
     if values.dtype.kind not in "biuf":
         raise TypeError("x must hold numbers, and rows of equal length.")
-    many = None if cases is None or isinstance(cases, str) else [_name(case) for case in cases]
+    names = cases if cases is None or isinstance(cases, str) else [_name(case) for case in cases]
+    many = names if isinstance(names, list) else None
     if values.ndim > 1:
         # In an array the longest name sets the width of all; the server refuses such a one anyway.
         as_json = values.size <= _FEW_NUMBERS or max(map(len, many or ()), default=0) > _LONGEST_CASE
         ask = _as_json if as_json else _as_npz
-        return ask(connection, predictor, values, member, cases if many is None else many, groups, alpha)
+        return ask(connection, _Asked(predictor, values, member, names, groups, alpha))
     text = ",".join(repr(value) for value in np.atleast_1d(values).tolist())
     if len(text) > _LONGEST_QUERY:
         each = None if groups is None else [groups]
-        return _as_json(connection, predictor, values[None], member, cases if many is None else many, each, alpha)[0]
+        return _as_json(connection, _Asked(predictor, values[None], member, names, each, alpha))[0]
     if many is not None and len(many) != 1:
         raise ValueError(f"{len(many)} cases were given for one input.")
-    case = many[0] if many else cases
+    case = many[0] if many else names
     asked = given({"predictor": predictor, "x": text, "member": member, "case": case, "alpha": alpha})
     if groups is not None:
         asked["group"] = [group_text(value) for value in (groups if isinstance(groups, list | tuple) else [groups])]
@@ -92,18 +110,8 @@ def certificate_document(connection: Connection, predictor: str) -> dict[str, An
     return found
 
 
-def _as_json(
-    connection: Connection,
-    predictor: str,
-    x: NDArray[Any],
-    member: int | None,
-    cases: Any,
-    groups: Any,
-    alpha: float | None,
-) -> Predictions:
-    body = given({"predictor": predictor, "x": x.tolist(), "member": member, "cases": cases, "alpha": alpha})
-    if groups is not None:
-        body["groups"] = _listed(groups)
+def _as_json(connection: Connection, asked: _Asked) -> Predictions:
+    body = asked.given(x=asked.x.tolist(), cases=asked.cases, groups=_listed(asked.groups))
     answer = connection.send("POST", "/predict_set", json=body).json()
     rows = [Prediction.model_validate(row) for row in answer["predictions"]]
     return Predictions(answer["predictor"], Promise.model_validate(answer["certificate"]), rows)
@@ -120,30 +128,22 @@ def _as_bytes(cases: Sequence[str]) -> NDArray[np.bytes_]:
     return np.array([case.encode() for case in cases], dtype="S")
 
 
-def _as_npz(
-    connection: Connection,
-    predictor: str,
-    x: NDArray[Any],
-    member: int | None,
-    cases: Any,
-    groups: Any,
-    alpha: float | None,
-) -> Predictions:
+def _as_npz(connection: Connection, asked: _Asked) -> Predictions:
     stream = io.BytesIO()
-    named = {} if cases is None or isinstance(cases, str) else {"case": _as_bytes(cases)}
-    beside = {} if groups is None else {"groups": _as_texts(_listed(groups))}
-    np.savez(stream, x=x, **named, **beside)  # type: ignore[arg-type]
+    named = {"case": _as_bytes(asked.cases)} if isinstance(asked.cases, list) else {}
+    beside = {} if asked.groups is None else {"groups": _as_texts(_listed(asked.groups))}
+    np.savez(stream, x=asked.x, **named, **beside)  # type: ignore[arg-type]
     response = connection.send(
         "POST",
         "/predict_set",
-        params=given({"predictor": predictor, "member": member, "case": None if named else cases, "alpha": alpha}),
+        params=asked.given(case=None if named else asked.cases),
         content=stream.getvalue(),
         headers={"Content-Type": _NPZ, "Accept": _NPZ},
     )
     with np.load(io.BytesIO(response.content), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     promise = Promise.model_validate_json(arrays["certificate_json"].tobytes())
-    who = json.loads(arrays["who_json"].tobytes()) if "who_json" in arrays else {"predictor": predictor}
+    who = json.loads(arrays["who_json"].tobytes()) if "who_json" in arrays else {"predictor": asked.predictor}
     sets = set_kind(arrays["kind"].item().decode()).from_columns(arrays)
     sets = sets.with_names(arrays["names"].tolist() if "names" in arrays else None)
     members, ids = arrays["member"].tolist(), arrays["prediction_id"].tolist()

@@ -12,7 +12,7 @@ from certiset.core.data.frame import COLUMN_NAMES
 from certiset.core.data.group_labels import LONGEST_VALUE
 from certiset.core.data.limits import Limits
 from certiset.core.errors import DataError, OptionError, TooLargeError
-from certiset.service.http.prediction_requests import SetQuery
+from certiset.service.serving.set_query import SetQuery
 
 _CASE, _GROUPS = "case", "groups"
 _MOST_BYTES_OF_COLUMNS = 2**20

@@ -14,11 +14,12 @@ from certiset.core.errors import DataError, NotFoundError, OptionError, TooLarge
 from certiset.core.fit.group_answers import group_columns
 from certiset.core.sets import PredictionSets
 from certiset.core.store.identifiers import is_predictor_id
-from certiset.service.serving.case_hashes import CaseHashes, Cases, checked_cases
+from certiset.service.serving.case_hashes import CaseHashes, checked_cases
 from certiset.service.serving.deployment_names import Deployed, DeploymentNames
 from certiset.service.serving.inference import SMALL_NUMBERS, InferenceThreads
 from certiset.service.serving.prediction_ids import PredictionIds, questions_of
 from certiset.service.serving.predictor_cache import CachedPredictor, PredictorCache
+from certiset.service.serving.set_query import IN_JSON, QueryFields, SetQuery
 from certiset.service.serving.slices import Slices, row_slices
 from certiset.service.shares import Slots
 
@@ -76,34 +77,16 @@ class SetServer:
     """for what would keep the event loop busy for long"""
     slices: Slices = field(default_factory=Slices)
 
-    async def serve(
-        self,
-        tenant: str,
-        reference: str,
-        x: ArrayLike,
-        member: int | None,
-        *,
-        member_field: str = "member",
-        cases: Cases | None = None,
-        cases_field: str = "cases",
-        columns: list[str] | None = None,
-        groups: Any = None,
-        groups_field: str = "groups",
-        alpha: float | None = None,
-        alpha_field: str = "alpha",
-    ) -> ServedSets:
+    async def serve(self, tenant: str, query: SetQuery, fields: QueryFields = IN_JSON) -> ServedSets:
         """Draws a member for each row, unless one is asked for, and has the sets computed.
 
-        ``reference`` is a predictor's id, or a deployment's name: what it stands for is looked up once, so that one
-        predictor answers for all rows, whatever is switched meanwhile.
-        ``columns`` are the names of x's columns, which are then put in the predictor's order.
-        ``cases`` are the caller's names for them: one case has the same member again, and its outcome counts once.
-        ``groups`` are those of the rows, where groups have thresholds; ``alpha`` is one of the levels that the promise
-        is for. ``…_field`` is what the caller calls each.
+        What a name stands for is looked up once, so that one predictor answers for all rows, whatever is switched
+        meanwhile.
         """
         begin = time.perf_counter()
+        reference, x, member, cases, columns, groups, alpha = query
         cached, deployed = await self.find(tenant, reference)
-        predictor_id, asked = cached.id, cached.asked_at(alpha, alpha_field)
+        predictor_id, asked = cached.id, cached.asked_at(alpha, fields.alpha)
         found = time.perf_counter()
         model = cached.predictor.scorer.model
         rows = _length(x)
@@ -115,8 +98,8 @@ class SetServer:
         inputs = await self.in_thread(tenant, check_inputs, model, x) if is_large else check_inputs(model, x)
         if rows == 0:
             raise DataError("x has no rows.", field="x")
-        codes = await self._groups(is_large, cached, groups, rows, groups_field)
-        names = None if cases is None else checked_cases(cases, rows, cases_field)
+        codes = await self._groups(is_large, cached, groups, rows, fields.groups)
+        names = None if cases is None else checked_cases(cases, rows, fields.cases)
         once, numbers = await self._hashes(is_large, cached, inputs, names)
         questions = await self._questions(is_large, cached, inputs, deployed)
         try:
@@ -125,7 +108,7 @@ class SetServer:
                 await self.in_thread(tenant, draw, rows, member, numbers) if is_large else draw(rows, member, numbers)
             )
         except DataError as error:
-            raise OptionError(str(error), field=member_field) from None
+            raise OptionError(str(error), field=fields.member) from None
         parsed = time.perf_counter()
         thread = self.inference.of(tenant, cached.predictor)
         result = await thread.sets_of(tenant, asked.predictor, inputs, cached.predictor.cells(members, codes))

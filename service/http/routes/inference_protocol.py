@@ -30,6 +30,7 @@ from certiset.service.http.prediction_requests import read_alpha
 from certiset.service.http.problems import ProblemError
 from certiset.service.http.routes.dependencies import TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, PathReference, problems
+from certiset.service.serving.set_query import QueryFields, SetQuery
 
 router = APIRouter(prefix="/v2", tags=["open inference protocol"])
 
@@ -37,6 +38,7 @@ _ALL_SETS = [("size", "FP64", 1), ("member", "INT64", 1), ("prediction_id", "BYT
 """outputs beside the arrays of the sets' kind"""
 _OF_GROUPS = [("group", "BYTES", 1), ("whole_space", "BYTES", 1)]
 """where groups have thresholds of their own"""
+_FIELDS = QueryFields("parameters.member", "parameters.cases", groups="inputs.1", alpha="parameters.alpha")
 
 
 class Live(BaseModel):
@@ -166,20 +168,9 @@ async def infer(
         asked, x, groups = await parse_json(body[:length], parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder)
     member = asked.parameters.get("member")
     if member is not None and type(member) is not int:
-        raise OptionError("parameters.member must be a whole number.", field="parameters.member")
-    served = await sets.serve(
-        tenant,
-        id,
-        x,
-        member,
-        member_field="parameters.member",
-        cases=asked.parameters.get("cases"),
-        cases_field="parameters.cases",
-        groups=groups,
-        groups_field="inputs.1",
-        alpha=read_alpha(asked.parameters.get("alpha"), "parameters.alpha"),
-        alpha_field="parameters.alpha",
-    )
+        raise OptionError(f"{_FIELDS.member} must be a whole number.", field=_FIELDS.member)
+    cases, alpha = asked.parameters.get("cases"), read_alpha(asked.parameters.get("alpha"), _FIELDS.alpha)
+    served = await sets.serve(tenant, SetQuery(id, x, member, cases, groups=groups, alpha=alpha), _FIELDS)
     tail: list[bytes] = []
     arrays = {**await sets.in_thread(tenant, served.columns), **class_names(served)}
     parts = await sets.in_slices(tenant, write_answer(asked, served, arrays, tail))

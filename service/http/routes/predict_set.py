@@ -35,6 +35,7 @@ from certiset.service.http.routes.dependencies import TheCaller, TheService
 from certiset.service.http.schemas.common import ALWAYS, problems
 from certiset.service.http.schemas.predictions import PREDICTION, PREDICTIONS
 from certiset.service.http.state import Service
+from certiset.service.serving.set_query import IN_JSON, QueryFields
 from certiset.service.serving.set_server import ServedSets
 from certiset.service.serving.slices import row_slices
 
@@ -47,6 +48,9 @@ _ROWS_AT_ONCE, _NUMBERS_AT_ONCE = 64, 2**11
 _REFERENCE = "a predictor's id, or the name of a deployment"
 _REPLAYS = "replays this member instead of drawing one"
 
+_IN_ADDRESS = QueryFields(cases="case", groups="group")
+_IN_ARRAYS = QueryFields(cases="case")
+
 Member = Annotated[int | None, Query(ge=0, le=MOST_MEMBERS, description=_REPLAYS)]
 
 
@@ -56,17 +60,7 @@ async def predict_one(request: Request) -> Response:
     service: Service = request.app.state.service
     caller: Caller = request.state.caller
     asked = read_query(request.scope["query_string"])
-    served = await service.sets.serve(
-        caller.tenant,
-        asked.predictor,
-        asked.x,
-        asked.member,
-        cases=asked.cases,
-        cases_field="case",
-        groups=asked.groups,
-        groups_field="group",
-        alpha=asked.alpha,
-    )
+    served = await service.sets.serve(caller.tenant, asked, _IN_ADDRESS)
     answer = await service.sets.in_thread(caller.tenant, _one, served, 0) if served.is_large else _one(served, 0)
     return Response(answer, headers=_headers(served), media_type="application/json")
 
@@ -191,21 +185,12 @@ async def predict_many(
         )
         if case is not None and asked.cases is not None:
             raise OptionError("case is given twice, in the address and as an array.", field="case")
-    chosen = member if asked.member is None else asked.member
-    cases = case if asked.cases is None else asked.cases
-    field = "cases" if kind == "application/json" else "case"
-    level = alpha if asked.alpha is None else asked.alpha
-    served = await sets.serve(
-        tenant,
-        asked.predictor,
-        asked.x,
-        chosen,
-        cases=cases,
-        cases_field=field,
-        columns=asked.columns,
-        groups=asked.groups,
-        alpha=level,
+    asked = asked._replace(
+        member=member if asked.member is None else asked.member,
+        cases=case if asked.cases is None else asked.cases,
+        alpha=alpha if asked.alpha is None else asked.alpha,
     )
+    served = await sets.serve(tenant, asked, IN_JSON if kind == "application/json" else _IN_ARRAYS)
     if _wants_npz(request):
         return LongResponse([await sets.in_thread(tenant, _npz, served)], headers=_headers(served), media_type=NPZ)
     answer = await sets.in_slices(tenant, _many(served)) if served.is_large else [*_many(served)]
