@@ -15,9 +15,9 @@ from certiset.core.data.stored_rows import map_dataset
 from certiset.core.errors import DataError
 from certiset.core.jobs.announcer import Announcer
 from certiset.core.jobs.calibrations import NAME_PATTERN, RecordId
+from certiset.core.jobs.cancelling import cancel_job
 from certiset.core.jobs.idempotency import find_same, queue_once
 from certiset.core.jobs.views import instant
-from certiset.core.resources import FINISHED
 from certiset.core.store.batch_records import BatchRecord
 from certiset.core.store.identifiers import REFERENCE_PATTERN
 from certiset.core.store.quotas import Amounts
@@ -123,14 +123,8 @@ def request_batch(
 
 
 def cancel_batch(store: Store, tenant: str, batch_id: str) -> BatchRecord:
-    """Ends a queued one at once and a running one within seconds; a finished one is not changed."""
     with store.writing() as work:
-        before = work.batches.get(tenant, batch_id)
-        changes = not before.cancel_requested and before.status not in FINISHED
-        record = work.batches.cancel(batch_id)
-        if changes:
-            work.audit.add("batch.cancel", tenant, "batch", record.id)
-        return record
+        return cancel_job(work, work.batches, tenant, batch_id)
 
 
 def batch_resource(record: BatchRecord) -> Batch:

@@ -12,8 +12,8 @@ from certiset.core.data.stored_rows import map_dataset
 from certiset.core.errors import CertisetError, DataError, ModelError
 from certiset.core.fit.options import FitOptions
 from certiset.core.jobs.announcer import Announcer
+from certiset.core.jobs.cancelling import cancel_job
 from certiset.core.jobs.idempotency import find_same, queue_once
-from certiset.core.resources import FINISHED
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.core.store.quotas import Amounts
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
@@ -103,19 +103,8 @@ def find_requested(
 
 
 def cancel_calibration(store: Store, tenant: str | None, calibration_id: str) -> Calibration:
-    """Ends a queued one at once and a running one within seconds; a finished one is not changed.
-
-    Without a tenant, as for operators, it may be anybody's.
-    """
     with store.writing() as work:
-        if tenant is not None:
-            work.calibrations.get(tenant, calibration_id)
-        before = work.calibrations.find(calibration_id)
-        changes = before is not None and not before.cancel_requested and before.status not in FINISHED
-        record = work.calibrations.cancel(calibration_id)
-        if changes:
-            work.audit.add("calibration.cancel", record.tenant, "calibration", record.id)
-        return record
+        return cancel_job(work, work.calibrations, tenant, calibration_id)
 
 
 def retry_calibration(store: Store, calibration_id: str, announcer: Announcer) -> Calibration:

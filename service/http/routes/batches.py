@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import StreamingResponse
 
 from certiset.core.batch_resources import Batch
 from certiset.core.errors import ConflictError
@@ -19,9 +18,9 @@ from certiset.core.jobs.batches import (
     request_batch,
 )
 from certiset.service.http.access.requirements import requires
-from certiset.service.http.etags import matches
 from certiset.service.http.routes.calibrations import STATUS_PATTERN, IdempotencyKey
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheListQuery, TheService
+from certiset.service.http.routes.stored_files import stored_file
 from certiset.service.http.schemas.common import ALWAYS, Items, PathId, problems
 from certiset.service.serving.case_members import case_members
 
@@ -95,13 +94,8 @@ def get_batch_file(
         record = work.batches.get(caller.tenant, id)
     if record.artifact is None:
         raise ConflictError(f"Batch {id} is {record.status}: only one that has succeeded has a file.")
-    etag = f'"{record.artifact}"'
-    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
-    if matches(if_none_match, etag):
-        return Response(status_code=304, headers=headers)
-    size, pieces = service.store.artifacts.checked_pieces(record.artifact)
-    headers |= {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="{id}.parquet"'}
-    return StreamingResponse(pieces, headers=headers, media_type=_PARQUET)
+    name = f"{id}.parquet"
+    return stored_file(service, record.artifact, if_none_match, filename=name, media_type=_PARQUET)
 
 
 @router.post("/batches/{id}/cancel", status_code=202, response_model=Batch, responses=problems(404, 422))

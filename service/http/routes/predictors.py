@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from certiset.core.errors import OptionError
@@ -16,8 +15,8 @@ from certiset.core.monitor_resources import Monitor
 from certiset.core.resources import Predictor
 from certiset.core.store.overview import NEWEST, OF_PREDICTORS, Wanted
 from certiset.service.http.access.requirements import requires, upload_body
-from certiset.service.http.etags import matches
 from certiset.service.http.routes.dependencies import ActingStore, TheCaller, TheService
+from certiset.service.http.routes.stored_files import stored_file
 from certiset.service.http.routes.uploads import (
     answer_upload,
     form_of,
@@ -156,11 +155,5 @@ def get_predictor_file(
     """The model's weights and the members: the file whose SHA-256 the certificate states as `predictor_sha256`."""
     with service.store.reading() as work:
         id = work.deployments.predictor_of(caller.tenant, id)
-        name = work.predictors.get(caller.tenant, id).artifact
-    etag = f'"{name}"'
-    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
-    if matches(if_none_match, etag):
-        return Response(status_code=304, headers=headers)
-    size, pieces = service.store.artifacts.checked_pieces(name)
-    headers |= {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="{id}.safetensors"'}
-    return StreamingResponse(pieces, headers=headers, media_type=_BYTES)
+        artifact = work.predictors.get(caller.tenant, id).artifact
+    return stored_file(service, artifact, if_none_match, filename=f"{id}.safetensors", media_type=_BYTES)

@@ -5,12 +5,15 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from certiset.core.certificate.signing import Signer
 from certiset.core.deployment_resources import Deployment, DeploymentRequest
 from certiset.core.fit import Predictor
+from certiset.core.jobs import add_dataset, add_model
 from certiset.core.jobs.deployment_views import deployment_resource
 from certiset.core.jobs.deployments import set_deployment
 from certiset.core.jobs.fit_results import fit_result
@@ -19,7 +22,7 @@ from certiset.core.jobs.recalibration import account_for, advance_deployments
 from certiset.core.sets import LabelSets
 from certiset.core.store import Store
 from certiset.core.store.records import Calibration
-from tests.core.fit.problems import class_data
+from tests.core.fit.problems import class_data, class_model
 
 ETA = 0.01
 ROWS = 100
@@ -107,3 +110,25 @@ def at_once(work: Callable[[], None], threads: int = 4) -> None:
     for thread in started:
         thread.join()
     assert not failed, failed
+
+
+def succeed(world: World, job: Calibration, predictor: Predictor) -> None:
+    """As a worker would end it: with a certificate that is signed, and holds."""
+    signer = Signer.from_file_or_new(world.store.settings.signing_key)
+    with world.store.writing() as work:
+        claim = work.leases.claim(job.id)
+        assert claim is not None
+        certificate = signer.sign(replace(predictor.certificate, deployment=account_for(work, job)))
+        assert certificate.verify().holds
+        assert work.leases.succeed(claim, fit_result(predictor, world.store.artifacts, certificate))
+
+
+def calibrated_world(store: Store, file: Path, predictor: Predictor, options: dict[str, Any]) -> World:
+    """A world whose first predictor was calibrated on that file with these options."""
+    dataset, _ = add_dataset(store, "ada", file, filename=file.name)
+    model, _ = add_model(store, "ada", class_model().manifest, class_model().tensors())
+    with store.writing() as work:
+        job = work.calibrations.create(dataset, model, options)
+    world = World(store, [predictor], [], itertools.count())
+    succeed(world, job, predictor)
+    return world

@@ -1,6 +1,5 @@
 """Where a pool is served, a new block replaces its oldest member, until a contradiction or a change by hand."""
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,17 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certiset.core.certificate.signing import Signer
 from certiset.core.data.frame import Frame
 from certiset.core.data.stored_rows import map_dataset
 from certiset.core.fit import Predictor, fit
-from certiset.core.jobs import add_dataset, add_model
-from certiset.core.jobs.fit_results import fit_result
-from certiset.core.jobs.recalibration import account_for
 from certiset.core.store import Store
 from certiset.core.store.records import Calibration
 from tests.core.fit.problems import QUICK, class_data, class_model
-from tests.core.jobs.deployment_world import World
+from tests.core.jobs.deployment_world import World, calibrated_world, succeed
 
 ROWS = 120
 BEFORE = 600
@@ -32,26 +27,10 @@ def pool_() -> Predictor:
 
 @pytest.fixture(name="world")
 def world_(store: Store, pool: Predictor, tmp_path: Path) -> World:
-    file, model = tmp_path / "calibration.npz", class_model()
+    file = tmp_path / "calibration.npz"
     x, y = class_data(BEFORE, 0)
     np.savez(file, x=x, y=y)
-    dataset, _ = add_dataset(store, "ada", file, filename=file.name)
-    added, _ = add_model(store, "ada", model.manifest, model.tensors())
-    with store.writing() as work:
-        job = work.calibrations.create(dataset, added, OPTIONS)
-    made = World(store, [pool], [], itertools.count())
-    _succeed(made, job, pool)
-    return made
-
-
-def _succeed(world: World, job: Calibration, predictor: Predictor) -> None:
-    signer = Signer.from_file_or_new(world.store.settings.signing_key)
-    with world.store.writing() as work:
-        claim = work.leases.claim(job.id)
-        assert claim is not None
-        certificate = signer.sign(replace(predictor.certificate, deployment=account_for(work, job)))
-        assert certificate.verify().holds
-        assert work.leases.succeed(claim, fit_result(predictor, world.store.artifacts, certificate))
+    return calibrated_world(store, file, pool, OPTIONS)
 
 
 def _fitted(world: World, job: Calibration) -> tuple[Predictor, Any, Any]:
@@ -80,7 +59,7 @@ def _block(world: World, place: int) -> tuple[Calibration, Predictor]:
     for member, rows in enumerate((slice(before - ROWS, before), slice(before, None))):
         covered = predictor.predict_set(x[rows], member=member).contains(y[rows])
         assert int((~covered).sum()) == members[member].k - 1
-    _succeed(world, job, predictor)
+    succeed(world, job, predictor)
     world.advance()
     assert world.now.predictor == predictor.certificate.predictor_id
     return job, predictor

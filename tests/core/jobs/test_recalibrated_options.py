@@ -1,6 +1,5 @@
 """What the first calibration asked for beside its rows: carried along to the next predictors, or refused at once."""
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,19 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certiset.core.certificate.signing import Signer
 from certiset.core.data.frame import Frame, TextColumn
 from certiset.core.data.stored_rows import map_dataset
 from certiset.core.errors import ConflictError
 from certiset.core.fit import Predictor, fit
-from certiset.core.jobs import add_dataset, add_model
-from certiset.core.jobs.fit_results import fit_result
 from certiset.core.jobs.outcomes import Outcome
 from certiset.core.jobs.recalibration import account_for
 from certiset.core.store import Store
 from certiset.core.store.records import Calibration
 from tests.core.fit.problems import QUICK, class_data, class_model
-from tests.core.jobs.deployment_world import World
+from tests.core.jobs.deployment_world import World, calibrated_world, succeed
 
 ROWS = 240
 OPTIONS: dict[str, Any] = {**QUICK, "method": "standard", "alpha": 0.2, "delta": 0.05}
@@ -57,23 +53,7 @@ def enter(store: Store, tmp: Path, **options: Any) -> World:
     predictor = fit(class_model(), frame(x, further), y, **asked)
     file = tmp / "calibration.npz"
     np.savez(file, x=x, y=y, **further)  # type: ignore[arg-type]
-    dataset, _ = add_dataset(store, "ada", file, filename=file.name)
-    model, _ = add_model(store, "ada", class_model().manifest, class_model().tensors())
-    with store.writing() as work:
-        job = work.calibrations.create(dataset, model, asked)
-    world = World(store, [predictor], [], itertools.count())
-    succeed(world, job, predictor)
-    return world
-
-
-def succeed(world: World, job: Calibration, predictor: Predictor) -> None:
-    signer = Signer.from_file_or_new(world.store.settings.signing_key)
-    with world.store.writing() as work:
-        claim = work.leases.claim(job.id)
-        assert claim is not None
-        certificate = signer.sign(replace(predictor.certificate, deployment=account_for(work, job)))
-        assert certificate.verify().holds
-        assert work.leases.succeed(claim, fit_result(predictor, world.store.artifacts, certificate))
+    return calibrated_world(store, file, predictor, asked)
 
 
 def refitted(world: World, job: Calibration) -> tuple[Predictor, dict[str, Any]]:
