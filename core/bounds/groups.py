@@ -47,6 +47,8 @@ _ROUNDING = 1e-12
 """of delta that is not spent: shares stay above the tails that they pay for"""
 _NEARLY = 0.02
 """in the logarithm of a price: what lies between is bought rank by rank"""
+_FEW_RANKS = 1000
+"""that may be bought one by one"""
 _FREE = -800.0
 """the logarithm of a price that is no longer a float"""
 
@@ -159,7 +161,7 @@ def _at_one_price(counts: Ints, alpha: float, delta: float) -> Ints:
 
 def _one_by_one(counts: Ints, ranks: Ints, alpha: float, delta: float) -> Ints:
     """The same ranks, each raised further, the cheapest first, for as long as delta is enough."""
-    ranks = ranks.copy()
+    ranks = _many_at_once(counts, ranks, alpha, delta)
     left = delta * (1 - _ROUNDING) - math.fsum(_tails(counts, ranks, alpha))
     waiting = [(float(price), g) for g, price in enumerate(_log_price(counts, ranks, alpha))]
     heapq.heapify(waiting)
@@ -173,6 +175,30 @@ def _one_by_one(counts: Ints, ranks: Ints, alpha: float, delta: float) -> Ints:
         ranks[g] += 1
         heapq.heappush(waiting, (float(_log_price(counts[one], ranks[one], alpha)[0]), g))
     return ranks
+
+
+def _many_at_once(counts: Ints, ranks: Ints, alpha: float, delta: float) -> Ints:
+    """Nearly all that is bought if the cheapest is bought first: everything below some price, found by bisection.
+
+    Up to the mode a group's prices rise with its rank. So whoever buys one by one, and has enough for all of these, has
+    bought just these when that price is reached.
+    """
+    highest = np.maximum(ranks, np.floor((counts + 1) * alpha).astype(np.int64))
+
+    def bought(log_price: float) -> Ints:
+        return bisect_ranks(
+            highest, lambda k: (k <= ranks) | (_log_price(counts, np.maximum(k - 1, 1), alpha) <= log_price)
+        )
+
+    low, high = float(_log_price(counts, ranks, alpha).min()), float(_log_price(counts, highest, alpha).max())
+    found, beyond = ranks, highest
+    while math.fsum((beyond - found).tolist()) > _FEW_RANKS and low < (middle := (low + high) / 2) < high:
+        tried = bought(middle)
+        if math.fsum(_tails(counts, tried, alpha)) <= delta * (1 - _ROUNDING):
+            low, found = middle, tried
+        else:
+            high, beyond = middle, tried
+    return found.copy()
 
 
 def _log_price(counts: Ints, ranks: Ints, alpha: float) -> Floats:

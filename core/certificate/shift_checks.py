@@ -26,6 +26,9 @@ def shift_checks(shift: Shift, rows: int, used: int, said: bool) -> list[Check]:
         Check("bound of the weights", bound > 0, "positive", shift.weight_bound),
         Check("effective number", 0 < effective <= left, f"at most {left}", shift.effective),
         Check("rows to keep", 0 < shift.kept <= left, f"at most {left}", shift.kept),
-        Check("rows that trained weights", left >= 0, f"at most {rows}", shift.trained_on),
+        Check("rows that trained weights", 0 <= left <= rows, f"at most {rows}", shift.trained_on),
         equal("target inputs", shift.kind == TARGET, shift.target_sha256 is not None),
+        equal("number of target inputs", shift.kind == TARGET, (shift.target_rows or 0) > 0),
+        equal("weights that were estimated", shift.kind == TARGET, shift.trained_on is not None),
+        Check("SHA-256 of the weights", shift.weights_sha256 is not None, "named", shift.weights_sha256),
     ]

@@ -79,12 +79,17 @@ def begin_block(work: Transaction, record: DeploymentRecord) -> None:
 
     The one of a predictor that was set by hand is given afterwards, by `set_base`.
     """
-    drop_rows(work, record)
-    end_pool(record)
+    end_blocks(work, record)
     if record.recalibrate is None:
         record.block_rows, record.block_began = 0, None
     else:
         work.blocks.begin(record, work.deployments.time(), later_rows_alone=True)
+
+
+def end_blocks(work: Transaction, record: DeploymentRecord) -> None:
+    """No row that was collected so far calibrates anything: what was to be spent on them is spent."""
+    drop_rows(work, record)
+    end_pool(record)
 
 
 def end_pool(record: DeploymentRecord) -> None:

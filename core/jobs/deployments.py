@@ -10,7 +10,7 @@ from certiset.core.certificate import Certificate
 from certiset.core.certificate.population import is_by_class, listed_groups
 from certiset.core.deployment_resources import DeploymentRequest, Spend
 from certiset.core.errors import ConflictError, NotFoundError, OptionError, VersionError
-from certiset.core.jobs.collecting import begin_block, drop_rows
+from certiset.core.jobs.collecting import begin_block, drop_rows, end_blocks
 from certiset.core.jobs.recipes import check_rows, recipe_of
 from certiset.core.store.deployment_records import DeploymentRecord
 from certiset.core.store.deployments import DELETED
@@ -61,6 +61,8 @@ def set_deployment(
                 work.deployments.switch(record, predictor.id)
             else:
                 record.version += 1
+            # What is dropped spends what was to be spent on it, whatever the next blocks will.
+            end_blocks(work, record)
             record.recalibrate, record.spend = settings["recalibrate"], settings["spend"]
         begin_block(work, record)
         if record.recalibrate is not None:
@@ -86,8 +88,11 @@ def roll_back(
         predictor = _predictor(work, tenant, _earlier(work, record, version), field="version")
         if predictor.id == record.predictor_id:
             raise ConflictError(f"{name} stands for {predictor.id} already.", field="version")
+        # Under the same name another deployment may have stood for it, that was deleted.
+        _check_alike(work, record, predictor)
         work.deployments.switch(record, predictor.id)
         begin_block(work, record)
+        spend_on(work, record, predictor)
         work.deployments.record_event(record, "rolled_back")
         details = {"predictor": predictor.id, "version": record.version}
         work.audit.add("deployment.rollback", tenant, "deployment", name, details=details)

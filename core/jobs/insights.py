@@ -86,8 +86,10 @@ def _counts(values: NDArray[Any]) -> tuple[Count, ...]:
 
 def _histogram(y: NDArray[Any]) -> tuple[tuple[float, ...], tuple[int, ...]]:
     finite = y[np.isfinite(y)].astype(np.float64)
-    heights, edges = np.histogram(finite, bins=_BARS)
-    return tuple(edges.tolist()), tuple(heights.tolist())
+    # Halved, the largest numbers have a difference; numbers that are next to each other have room for one bar.
+    low, high = (finite.min() / 2, finite.max() / 2) if finite.size else (0.0, 0.5)
+    edges = np.unique(2 * np.linspace(low, high, _BARS + 1)) if low < high else np.array([low - 0.25, low + 0.25]) * 2
+    return tuple(edges.tolist()), tuple(np.histogram(finite, bins=edges)[0].tolist())
 
 
 def _distinct(x: NDArray[Any]) -> int | None:

@@ -197,6 +197,7 @@ def correct_outcome(
         covered = None if y is None else _covered(Outcome(prediction, y))
         levels = promised.levels(eta)
         was = _word(work, work.corrections.get(tenant, prediction.number))
+        was_contradicted = work.outcomes.lock(tenant, id).contradicted_at is not None
         missed = None if covered is None else not covered
         group = None if y is None else promised.group(prediction.group, y)
         record = work.corrections.correct(tenant, prediction.number, levels, missed=missed, group=group)
@@ -206,6 +207,8 @@ def correct_outcome(
         details = {"prediction": prediction.number, "was": was, "is": now}
         work.audit.add(action, tenant, "predictor", id, details=details)
         contradicted = work.outcomes.monitor(tenant, id).contradicted_at is not None
+        if contradicted and not was_contradicted:
+            note_contradiction(work, tenant, id)
     return OutcomeState(predictor_id=id, covered=covered, state=record.state), contradicted
 
 

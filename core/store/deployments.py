@@ -156,10 +156,11 @@ class Deployments:
         return self._session.scalars(chosen.order_by(event.number).limit(1)).first()
 
     def has_stood_for(self, record: DeploymentRecord, predictor_id: str) -> bool:
+        """This deployment itself, and none of the same name that was deleted."""
         event = DeploymentEventRecord
-        chosen = select(event.number).where(
-            event.tenant == record.tenant, event.name == record.name, event.predictor_id == predictor_id
-        )
+        mine = (event.tenant == record.tenant) & (event.name == record.name)
+        deleted = self._session.scalar(select(func.max(event.number)).where(mine, event.kind == DELETED)) or 0
+        chosen = select(event.number).where(mine, event.number > deleted, event.predictor_id == predictor_id)
         return self._session.scalars(chosen.where(event.kind.in_(SWITCHES)).limit(1)).first() is not None
 
     def list(self, tenant: str, *, limit: int = 50, cursor: str | None = None) -> Page[DeploymentRecord]:

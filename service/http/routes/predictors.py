@@ -71,7 +71,10 @@ async def upload_predictor(
             folder = service.settings.scratch
             with on_disk(tensors, folder) as file, on_disk(description, folder) as described:
                 record, new = import_predictor(store, caller.tenant, described, file, name=name, signer=service.signer)
-            return predictor_resource(record, contradicted=False), new
+            # It may have been here before.
+            with store.reading() as work:
+                monitor = work.outcomes.monitor(caller.tenant, record.id)
+            return predictor_resource(record, contradicted=monitor.contradicted_at is not None), new
 
         return await answer_upload(response, service, caller.tenant, "predictors", add)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,16 @@ def test_large_counts_and_many_groups_are_no_harder() -> None:
     assert [vovk_2b(n, 0.1, share) for n, share in zip(found.counts, found.shares, strict=True)] == list(found.ranks)
     many = group_shares(np.random.default_rng(0).integers(0, 5000, 150), 0.1, 0.05)
     assert spent(many, 0.1) <= 0.05
+
+
+def test_what_small_groups_leave_to_many_large_ones_is_not_bought_rank_by_rank() -> None:
+    counts = [10**9] * 100 + [100] * 100
+    begun = time.monotonic()
+    found = group_shares(counts, 0.1, 0.05)
+    # A million ranks, which took minutes.
+    assert sum(found.ranks) - sum(group_shares(counts, 0.1, 0.05, "equal").ranks) > 100_000
+    assert time.monotonic() - begun < 30
+    assert 0.049 < spent(found, 0.1) <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ def test_a_certificate_is_immutable_signed_and_verified(server: Server, ada: htt
 
 def test_certificates_are_listed_and_filtered(server: Server, ada: httpx.Client) -> None:
     every = ada.get("/certificates").json()["items"]
-    assert len(every) == 5
+    # Those of predictors that other tests imported and deleted may stand beside them.
+    own = {predictor.certificate.id for predictor in server.predictors.values()}
+    assert own <= {found["id"] for found in every}
     pool = server.predictors["mean"].certificate
     calibration = server.calibrations["mean"]
     for query in (
@@ -57,10 +59,10 @@ def test_certificates_are_listed_and_filtered(server: Server, ada: httpx.Client)
         assert [found["id"] for found in ada.get("/certificates", params=query).json()["items"]] == [pool.id]
     of_model = ada.get("/certificates", params={"model": calibration.model_id}).json()["items"]
     assert {found["id"] for found in of_model} == {pool.id, server.predictors["pool"].certificate.id}
-    assert len(ada.get("/certificates", params={"alpha": 0.1}).json()["items"]) == 5
+    assert own <= {found["id"] for found in ada.get("/certificates", params={"alpha": 0.1}).json()["items"]}
     assert ada.get("/certificates", params={"alpha": 0.2}).json()["items"] == []
     page = ada.get("/certificates", params={"limit": 3}).json()
-    rest = ada.get("/certificates", params={"limit": 3, "cursor": page["next_cursor"]}).json()
+    rest = ada.get("/certificates", params={"limit": 200, "cursor": page["next_cursor"]}).json()
     assert [c["id"] for c in page["items"] + rest["items"]] == [c["id"] for c in every]
     assert ada.get("/certificates", params={"limit": 0}).status_code == 422
 

@@ -42,7 +42,9 @@ def test_an_upload_is_kept_once(server: Server, ada: httpx.Client) -> None:
     again = upload(ada, "data.npz", content, name="another name")
     assert (again.status_code, again.json()) == (200, body)
     with server.client("eve") as eve:
-        assert upload(eve, "data.npz", content).status_code == 201
+        hers = upload(eve, "data.npz", content)
+        assert hers.status_code == 201
+        assert eve.delete(f"/datasets/{hers.json()['id']}").status_code == 204
     assert ada.get(f"/datasets/{body['id']}").json() == body
     assert body in ada.get("/datasets").json()["items"]
     assert ada.delete(f"/datasets/{body['id']}").status_code == 204

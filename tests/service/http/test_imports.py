@@ -75,3 +75,21 @@ def test_what_was_changed_is_refused(server: Server, saved: Path) -> None:
             refused = send(http, saved, **changes)
             assert refused.status_code == 422, refused.text
             assert refused.json()["errors"][0]["where"] in ("file", "description")
+
+
+def test_one_that_was_contradicted_is_so_when_it_is_sent_again(server: Server, saved: Path) -> None:
+    with server.client() as http:
+        found = send(http, saved).json()
+        x, _ = class_data(60, 2)
+        answer = http.post("/predict_set", json={"predictor": found["id"], "x": x.tolist()}).json()
+        missing = [
+            {"prediction_id": row["prediction_id"], "y": min({0, 1, 2} - {*row["set"]["labels"]})}
+            for row in answer["predictions"]
+            if row["set"]["size"] < 3
+        ]
+        http.post("/outcomes", json={"outcomes": missing})
+        assert send(http, saved).json()["certificate_status"] == "contradicted"
+        assert http.delete(f"/predictors/{found['id']}").status_code == 204
+        again = send(http, saved)
+        assert (again.status_code, again.json()["certificate_status"]) == (201, "contradicted")
+        assert http.delete(f"/predictors/{found['id']}").status_code == 204

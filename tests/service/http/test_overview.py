@@ -52,8 +52,8 @@ def test_others_neither_see_nor_rename(server: Server, ada: httpx.Client) -> Non
 
 
 def test_names_are_changed_and_certificates_keep_theirs(server: Server, ada: httpx.Client) -> None:
-    id, calibration = server.id("doomed"), server.calibrations["doomed"]
-    before = ada.get(f"/certificates/{server.predictors['doomed'].certificate.id}").content
+    id, calibration = server.id("regression"), server.calibrations["regression"]
+    before = ada.get(f"/certificates/{server.predictors['regression'].certificate.id}").content
     places = {
         f"/predictors/{id}": "name",
         f"/datasets/{calibration.dataset_id}": "dataset_name",
@@ -66,8 +66,8 @@ def test_names_are_changed_and_certificates_keep_theirs(server: Server, ada: htt
         assert [row[shown] for row in rows if row["predictor_id"] == id] == ["Ünïque %_"]
         assert ada.patch(path, json={"name": ""}).status_code == 422
         assert ada.patch(path, json={"name": "\u200b"}).status_code == 422
-        ada.patch(path, json={"name": old or "doomed"})
-    assert ada.get(f"/certificates/{server.predictors['doomed'].certificate.id}").content == before
+        ada.patch(path, json={"name": old or "regression"})
+    assert ada.get(f"/certificates/{server.predictors['regression'].certificate.id}").content == before
     refused = ada.patch(f"/predictors/{id}", json={})
     assert (refused.status_code, refused.json()["detail"]) == (
         422,
