@@ -33,6 +33,7 @@ export const GLOSSARY = {
   "risk of all": "The sum of what each of its predictors may fail with. A block of outcomes that was dropped, because they contradicted the certificate, is paid for as well.",
   "score": "How badly a label or a number fits an input, by the model; the set holds everything that fits well enough.",
   "size": "How large a set is: the number of labels, the width of an interval, or a volume.",
+  "size quantile": "At most a tenth of future sets are larger than this, with the confidence stated; it needs no cap.",
   "tau": "The threshold: everything whose score is at most tau is in the set.",
   "threshold": "From this value on the outcomes contradict the certificate; a correct one gets there with probability eta at most.",
   "tuned on": "How many rows were used to adapt this member, all of them before its own calibration block.",

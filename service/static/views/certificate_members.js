@@ -53,11 +53,11 @@ export function groupTable(content) {
   const rows = groups.map((one) => [groupName(one, content), number(one.n),
     one.k ? number(one.k) : "everything is in its sets",
       one.size === null || one.size === undefined ? "unbounded" : number(one.size, 4),
-    bar(one.size ?? null), atMost(one.upper_bound), one.lacking ? `${number(one.lacking)} more rows` : "–"]);
+    bar(one.size ?? null), atMost(one.upper_bound), atMost(one.size_quantile ?? null), one.lacking ? `${number(one.lacking)} more rows` : "–"]);
   return element("div", { class: "card" }, table("Groups: the promise holds for each",
     [["Group"], [term("calibration rows", "Rows"), true],
     [term("rank", "Rank k"), true], [term("measured size", `Measured size (${efficiency.measure})`), true], [""],
-    [term("certified size", "Certified size"), true], ["Needs"]], rows));
+    [term("certified size", "Certified size"), true], [term("size quantile", "Nine in ten sets at most"), true], ["Needs"]], rows));
 }
 
 /** Of one candidate there is nothing to say. */

@@ -29,24 +29,36 @@ function newForm(served, say) {
   const name = field("Name", element("input", { required: true, pattern: "[a-z0-9][a-z0-9.\\-]*" }),
     "lower-case letters, digits, dots and dashes");
   const predictor = field("Stands for", predictorChoice(served));
-  const rows = field("Recalibrate every", element("input", { type: "number", min: "1" }),
-    "rows with a reported outcome; empty: never");
+  const every = field("Recalibrate every", element("input", { type: "number", min: "1" }), "empty: never");
+  const unit = field("Counted in", choice([["rows", "reported outcomes"], ["days", "days"]]),
+    "outcomes that bring their input again are the calibration rows of the next predictor");
+  const population = field("Served population", element("input", { type: "checkbox" }),
+    "recalibrate for it, though the predictor was made for another one");
+  const total = field("Total risk", element("input", { type: "number", min: "0", max: "1", step: "any" }),
+    "of all predictors together; empty: each has the delta of the first one, and the sum is stated");
+  const over = field("Shared among", element("input", { type: "number", min: "1", value: "20" }), "predictors, each with an equal part");
+  const fields = { name, predictor, every, unit, population, total, over };
   const submit = async (event) => {
     event.preventDefault();
-    [name, predictor, rows].forEach((one) => one.wrong(""));
+    Object.values(fields).forEach((one) => one.wrong(""));
     const body = { predictor: predictor.control.value };
-    if (rows.control.value) body.recalibrate = { every: { rows: Number(rows.control.value) }, on_contradiction: true };
+    if (every.control.value) {
+      body.recalibrate = { every: { [unit.control.value]: Number(every.control.value) }, on_contradiction: true };
+      if (population.control.checked) body.recalibrate.population = "served";
+    }
+    if (total.control.value) body.spend = { total: Number(total.control.value), over: Number(over.control.value) };
     try {
       await post(path(name.control.value), body, "PUT");
       location.hash = `#/deployments/${name.control.value}`;
     } catch (error) {
-      const fields = { name, predictor, recalibrate: rows };
-      (fields[error.errors?.[0]?.where?.split(".")[0]] ?? name).wrong(error.message);
+      const [section, part] = error.errors?.[0]?.where?.split(".") ?? [];
+      const at = { recalibrate: fields[part] ?? every, spend: fields[part] ?? total };
+      (at[section] ?? fields[section] ?? name).wrong(error.message);
       say("");
     }
   };
   return element("form", { class: "card", onsubmit: submit }, element("h2", {}, "New deployment"),
-    element("div", { class: "fields" }, name, predictor, rows), element("p", {}, element("button", {}, "Deploy")));
+    element("div", { class: "fields" }, Object.values(fields)), element("p", {}, element("button", {}, "Deploy")));
 }
 
 export async function deployment(name, { say, again }) {

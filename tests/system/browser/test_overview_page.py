@@ -6,10 +6,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import certiset.service.http.routes.page
+from certiset.core.deployment_resources import Spend
 from certiset.core.fit import fit
 from certiset.core.jobs import naming
 from certiset.core.settings import Settings
 from certiset.core.store import Store
+from certiset.service.client import Client
 from tests.core.fit.problems import QUICK, class_data, class_model
 from tests.service.server import enter_predictor
 from tests.system.browser.conftest import Deployment
@@ -83,6 +85,33 @@ def test_several_are_compared_and_deleted_together(page: Page, ids: dict[str, st
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Nothing fits this search.")).to_be_visible()
+
+
+def test_a_deployment_is_what_its_form_says(page: Page, ids: dict[str, str], deployment: Deployment) -> None:
+    page.goto("/#/deployments")
+    page.get_by_label("Name").fill("fruit")
+    page.get_by_label("Stands for").select_option(ids["apple"])
+    page.get_by_label("Recalibrate every").fill("30")
+    page.get_by_label("Counted in").select_option("days")
+    page.get_by_label("Served population").check()
+    page.get_by_label("Total risk").fill("2")
+    page.get_by_role("button", name="Deploy", exact=True).click()
+    expect(page.get_by_label("Total risk")).to_have_js_property("validity.valid", False)
+    page.get_by_label("Total risk").fill("0.2")
+    page.get_by_label("Shared among").fill("4")
+    check(page, "new-deployment")
+    page.get_by_role("button", name="Deploy", exact=True).click()
+    page.get_by_role("heading", name="Deployment fruit").wait_for()
+    expect(page.get_by_text("every 30 days of outcomes")).to_be_visible()
+    expect(page.get_by_text("for the population that is served")).to_be_visible()
+    with Client(deployment.url, deployment.key) as client:
+        made = client.deployments.get("fruit")
+        client.deployments.delete("fruit")
+    assert made.recalibrate is not None
+    assert made.recalibrate.every.days == 30
+    assert made.recalibrate.on_contradiction
+    assert made.recalibrate.population == "served"
+    assert made.spend == Spend(total=0.2, over=4)
 
 
 def test_a_new_name_shows_everywhere(page: Page, ids: dict[str, str]) -> None:
