@@ -106,6 +106,7 @@ def read_group_rule(described: Any) -> GroupRule | None:
         and (columns is None or (isinstance(columns, list) and len(columns) == len(names[0])))
         and all(type(column) is str for column in columns or [])
         and unknown in (_WHOLE, _REFUSE, _OTHER, "class")
+        and not (unknown == _OTHER and list(OTHER) in names)
     )
     if not sound:
         raise DamagedFileError("its groups are invalid.")

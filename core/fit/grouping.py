@@ -27,7 +27,7 @@ from certiset.core.certificate.population import BY_CLASS
 from certiset.core.data.arrays import CheckedData
 from certiset.core.data.group_labels import MOST_GROUPS, GroupLabels, GroupName
 from certiset.core.errors import DataError, OptionError
-from certiset.core.fit.group_rule import GroupRule
+from certiset.core.fit.group_rule import OTHER, GroupRule
 from certiset.core.fit.options import FitOptions
 from certiset.core.models import Model
 
@@ -59,6 +59,12 @@ def make_grouping(
     columns = None
     if options.groups is not None:
         columns = (options.groups,) if isinstance(options.groups, str) else tuple(options.groups)
+    if options.unknown_groups == "other" and OTHER in names:
+        raise DataError(
+            f"One of the groups is called {OTHER[0]!r}, which is the name of the group of all others: rename it, or choose "
+            "another value of unknown_groups.",
+            field="groups",
+        )
     rule = GroupRule(tuple(names), columns, options.unknown_groups)
     return Grouping(rule, rule.codes_in_fit(data.groups))
 

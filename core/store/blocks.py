@@ -116,9 +116,10 @@ class Blocks:
         return self._session.scalars(chosen).one_or_none()
 
     def rows(self, block: DeploymentBlockRecord) -> Sequence[DeploymentRowRecord]:
+        """In one order for every worker: where a row was annulled, two others may share a number."""
         row = DeploymentRowRecord
         chosen = select(row).where(row.tenant == block.tenant, row.token == block.token, row.block == block.number)
-        return self._session.scalars(chosen.order_by(row.number)).all()
+        return self._session.scalars(chosen.order_by(row.number, row.prediction)).all()
 
     def clear(self, record: DeploymentRecord) -> None:
         """Removes the rows of the open block."""

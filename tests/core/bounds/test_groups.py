@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -141,12 +140,10 @@ def test_large_counts_and_many_groups_are_no_harder() -> None:
 
 
 def test_what_small_groups_leave_to_many_large_ones_is_not_bought_rank_by_rank() -> None:
-    counts = [10**9] * 100 + [100] * 100
-    begun = time.monotonic()
+    # Millions of ranks: one by one they would take longer than anybody waits.
+    counts = [10**11] * 100 + [100] * 100
     found = group_shares(counts, 0.1, 0.05)
-    # A million ranks, which took minutes.
-    assert sum(found.ranks) - sum(group_shares(counts, 0.1, 0.05, "equal").ranks) > 100_000
-    assert time.monotonic() - begun < 30
+    assert sum(found.ranks) - sum(group_shares(counts, 0.1, 0.05, "equal").ranks) > 1_000_000
     assert 0.049 < spent(found, 0.1) <= 0.05
 
 

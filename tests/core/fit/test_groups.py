@@ -108,6 +108,9 @@ def test_the_list_for_an_other_group_does_not_depend_on_the_rows_that_calibrate(
         assert [group.name[0] for group in found] == ["a", "b", "every other group"]
     with pytest.raises(OptionError, match="give group_list, or choose method learned"):
         fit(logits_model(), x, y, method="standard", groups=names, unknown_groups="other")
+    taken = np.where(names == "a", "every other group", names)
+    with pytest.raises(DataError, match="rename it"):
+        fit(logits_model(), x, y, method="learned", groups=taken, unknown_groups="other", **QUICK)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_an_attestation_is_an_in_toto_statement(server: Server, ada: httpx.Clien
 
 def test_the_status_is_dated_and_what_outcomes_say(server: Server, ada: httpx.Client) -> None:
     key = ada.get("/certificates/key").json()["public_key"]
-    certificate = server.predictors["pool"].certificate
+    certificate = server.predictors["regression"].certificate
     answer = ada.get(f"/certificates/{certificate.id}/status")
     assert answer.headers["cache-control"] == "no-store"
     said = statement(answer.content, key)

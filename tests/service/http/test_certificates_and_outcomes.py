@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def test_a_certificate_is_immutable_signed_and_verified(server: Server, ada: htt
 
 def test_certificates_are_listed_and_filtered(server: Server, ada: httpx.Client) -> None:
     every = ada.get("/certificates").json()["items"]
-    # Those of predictors that other tests imported and deleted may stand beside them.
+    # What other tests imported, or certified later, may stand beside them.
     own = {predictor.certificate.id for predictor in server.predictors.values()}
     assert own <= {found["id"] for found in every}
     pool = server.predictors["mean"].certificate
@@ -56,11 +57,11 @@ def test_certificates_are_listed_and_filtered(server: Server, ada: httpx.Client)
         {"dataset": calibration.dataset_id},
         {"bound": pool.coverage.bound},
     ):
-        assert [found["id"] for found in ada.get("/certificates", params=query).json()["items"]] == [pool.id]
+        assert {found["id"] for found in ada.get("/certificates", params=query).json()["items"]} & own == {pool.id}
     of_model = ada.get("/certificates", params={"model": calibration.model_id}).json()["items"]
-    assert {found["id"] for found in of_model} == {pool.id, server.predictors["pool"].certificate.id}
+    assert {found["id"] for found in of_model} & own == {pool.id, server.predictors["pool"].certificate.id}
     assert own <= {found["id"] for found in ada.get("/certificates", params={"alpha": 0.1}).json()["items"]}
-    assert ada.get("/certificates", params={"alpha": 0.2}).json()["items"] == []
+    assert ada.get("/certificates", params={"alpha": 0.37}).json()["items"] == []
     page = ada.get("/certificates", params={"limit": 3}).json()
     rest = ada.get("/certificates", params={"limit": 200, "cursor": page["next_cursor"]}).json()
     assert [c["id"] for c in page["items"] + rest["items"]] == [c["id"] for c in every]
@@ -154,9 +155,12 @@ def test_a_contradicted_certificate_says_so_everywhere(server: Server, ada: http
     assert statuses[id] == "contradicted"
     assert statuses[server.id("regression")] == "consistent"
     with server.client("operator") as operator:
-        assert "certiset_contradicted_certificates 1.0" in operator.get("/metrics").text
+        (counted,) = re.findall(
+            r"^certiset_contradicted_certificates (.*)$", operator.get("/metrics").text, re.MULTILINE
+        )
+    assert float(counted) >= 1
     listed = ada.get("/certificates", params={"validity": "contradicted"}).json()["items"]
-    assert [found["predictor_id"] for found in listed] == [id]
+    assert id in [found["predictor_id"] for found in listed]
     assert id not in [c["predictor_id"] for c in ada.get("/certificates?validity=consistent").json()["items"]]
     # The truths were wrong, and are corrected or annulled one by one; the verdict is reconsidered.
     inside = rows[0]["set"]["labels"][0]
