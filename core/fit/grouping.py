@@ -61,8 +61,8 @@ def make_grouping(
         columns = (options.groups,) if isinstance(options.groups, str) else tuple(options.groups)
     if options.unknown_groups == "other" and OTHER in names:
         raise DataError(
-            f"One of the groups is called {OTHER[0]!r}, which is the name of the group of all others: rename it, or choose "
-            "another value of unknown_groups.",
+            f"One of the groups is called {OTHER[0]!r}, which is the name of the group of all others: rename it, "
+            "or choose another value of unknown_groups.",
             field="groups",
         )
     rule = GroupRule(tuple(names), columns, options.unknown_groups)
