@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import torch
 
 from benchmarks.evidence import (
+    by_group,
     mnist,
     mnist_report,
     peers,
@@ -122,6 +123,7 @@ EXPERIMENTS = {
     "toy": Experiment("Toy regression", toy_report.report, toy.cells, toy.work, _prepare_toy),
     "mnist": Experiment("Corrupted MNIST", mnist_report.report, mnist.cells, mnist.work, _prepare_mnist),
     "tabular": Experiment("Tables", tabular_report.report, tabular.cells, tabular.work, _prepare_tabular),
+    "by_group": Experiment("By group", by_group.report, by_group.cells, by_group.work, _prepare_tabular),
     "steps": Experiment("Where a posterior step pays", steps_report.report, steps.cells, steps.work),
     "peers": Experiment("Beside other libraries", peers_report.report, peers.cells, peers.work, _prepare_peers),
     "promises": Experiment(

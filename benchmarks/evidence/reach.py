@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.evidence.by_group import ratios
 from benchmarks.evidence.mnist_data import LONGER
 from benchmarks.evidence.peers.measured import PAC
 from benchmarks.evidence.peers.recipes import PROBLEMS
@@ -34,6 +35,7 @@ def reach(folder: Path = RESULTS) -> str:
         ),
         _like_for_like(reference),
         _beside_standard({"MNIST": digits, "toy": toy} | _parts(tables)),
+        _by_group(_runs(folder, "by_group")),
         *_certified({"MNIST": digits, "toy": toy} | _parts(tables)),
         _drawn({"MNIST": digits, "toy": toy}),
         *_cpu({"MNIST": digits, "toy": toy} | _parts(tables)),
@@ -85,6 +87,17 @@ def _beside_standard(problems: dict[str, list[Run]]) -> list[str]:
     told = f"{min(found.values()):.2f} to {max(found.values()):.3f} in {len(found)} places"
     aim = f"at most {_ABOVE_STANDARD:.2f} of the standard method on every problem at every N from {_FEWEST}"
     return _line(aim, told, misses)
+
+
+def _by_group(runs: list[Run]) -> list[str]:
+    found = ratios(runs)
+    shown = {f"{part.replace('_', ' ')}, {by}, N = {n}": ratio for (part, by, n), ratio in found.items()}
+    misses = [f"{name} ({ratio:.3f})" for name, ratio in shown.items() if ratio > _ABOVE_STANDARD]
+    mean = sum(found.values()) / len(found)
+    told = f"{min(found.values()):.2f} to {max(found.values()):.3f} in {len(found)} places, {mean:.3f} on average"
+    return _line(
+        f"with a threshold for each group: at most {_ABOVE_STANDARD:.2f} of the standard method's", told, misses
+    )
 
 
 def _certified(problems: dict[str, list[Run]]) -> Iterator[list[str]]:

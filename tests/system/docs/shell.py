@@ -33,7 +33,9 @@ class Reader:
         self._servers: dict[str, int] = {}
         _furnish(folder)
         programs = f"{folder / 'fakes'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("CERTISET_")}
+        # A make that runs the tests would hand its own arguments to the make of a page.
+        others = ("CERTISET_", "MAKE", "MFLAGS")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         # Fits this small are quickest on one thread, also where other tests run beside them.
         environment |= {"OMP_NUM_THREADS": "1", "CERTISET_THREADS": "1", "ARGS": f"--port {self.port}"}
         self._shell = subprocess.Popen(
