@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from certiset.core.bounds.mean_supermartingale import MeanSupermartingale
     from certiset.core.bounds.per_draw import per_draw_budget, per_draw_rank
     from certiset.core.bounds.pool import pool_miscoverage_bound
+    from certiset.core.bounds.pool_groups import PoolGroupShares, pool_group_shares
     from certiset.core.bounds.progressive import progressive_ranks, progressive_tail
     from certiset.core.bounds.rank import calibration_rank, smallest_n_for_level, threshold, threshold_index
     from certiset.core.bounds.simultaneous import simultaneous_grid, simultaneous_levels, simultaneous_rank
@@ -47,6 +48,7 @@ __all__ = [
     "ExhaustedClassError",
     "GroupShares",
     "MeanSupermartingale",
+    "PoolGroupShares",
     "PosteriorBound",
     "RankBound",
     "ShareRule",
@@ -74,6 +76,7 @@ __all__ = [
     "per_draw_budget",
     "per_draw_efficiency_bound",
     "per_draw_rank",
+    "pool_group_shares",
     "pool_miscoverage_bound",
     "progressive_ranks",
     "progressive_tail",
@@ -98,6 +101,7 @@ _HOMES = {
     "EfficiencyBound": "efficiency",
     "ExhaustedClassError": "errors",
     "GroupShares": "groups",
+    "PoolGroupShares": "pool_groups",
     "PosteriorBound": "coverage",
     "RankBound": "coverage",
     "MeanSupermartingale": "mean_supermartingale",
@@ -126,6 +130,7 @@ _HOMES = {
     "per_draw_budget": "per_draw",
     "per_draw_efficiency_bound": "efficiency",
     "per_draw_rank": "per_draw",
+    "pool_group_shares": "pool_groups",
     "pool_miscoverage_bound": "pool",
     "progressive_ranks": "progressive",
     "progressive_tail": "progressive",

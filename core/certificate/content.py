@@ -36,7 +36,7 @@ class Coverage:
     guarantee: str
     """per_draw: every member; posterior: the mean over the posterior; pool: the mean over the stored members"""
     bound: str
-    """vovk_2a, vovk_2b, vovk_2b_by_group, per_draw, seeger, chernoff or progressive"""
+    """vovk_2a, vovk_2b, vovk_2b_by_group, per_draw, seeger, chernoff, progressive or progressive_by_group"""
     n: int
     """points of D_N, not used for tuning; of a pool the points of all its blocks"""
     kl: float

@@ -1,6 +1,18 @@
-"""What a certificate says of one group: its rows, its share of delta, its threshold and the size of its sets."""
+"""What a certificate says of one group: its rows, its share of delta, its thresholds and the size of its sets."""
 
+import math
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GroupBlock:
+    """The rows of a group in the block of one member of a pool."""
+
+    n: int
+    k: int
+    """the rank among them; 0: the group has too few rows, here or in another block"""
+    tau: float | None
+    tie: float | None = None
 
 
 @dataclass(frozen=True)
@@ -14,8 +26,9 @@ class Group:
     k: int
     """the rank among its own points; 0: too few, and everything is in its sets"""
     tau: float | None
+    """of a pool, the largest of its thresholds, as k is the sum of its ranks"""
     size: float | None
-    """mean size of its sets on D_N; null where they are unbounded, or there are no points"""
+    """mean size of its sets on D_N, of a pool on the last block; null where they are unbounded, or without points"""
     tie: float | None = None
     """as for a member"""
     lacking: int | None = None
@@ -35,3 +48,16 @@ class Group:
     """at most a tenth of its future sets is larger, whatever the cap"""
     open_sizes: int | None = None
     """how many sizes were open to it beforehand; null where the threshold was rounded up to its grid instead"""
+    blocks: list[GroupBlock] | None = None
+    """of a pool: one for each member"""
+
+    @property
+    def points_of_sizes(self) -> int:
+        """On which its sizes are bounded: all, or those of the last block."""
+        return self.blocks[-1].n if self.blocks else self.n
+
+    def thresholds(self) -> list[tuple[float, float | None]]:
+        """Of each member: both halves; infinite without one."""
+        if self.blocks is None:
+            return [(math.inf if self.tau is None else self.tau, self.tie)]
+        return [(math.inf if block.tau is None else block.tau, block.tie) for block in self.blocks]

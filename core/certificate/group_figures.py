@@ -41,7 +41,7 @@ def coverage_by_group(certificate: CertificateContent) -> Drawing:
     """What each group's threshold covers: by the law of its rank, whose mean and middle 95 % are known exactly."""
     groups = _with_threshold(certificate)
     names = [_shown(certificate, group) for group in groups]
-    found = [_covered(group) for group in groups]
+    found = [_covered(group, certificate.coverage.rank_weights) for group in groups]
     promised = 1 - certificate.coverage.alpha
     words = "; ".join(
         f"{name}: {middle:.3f} ({low:.3f} to {high:.3f})"
@@ -118,9 +118,20 @@ def _with_threshold(certificate: CertificateContent) -> list[Group]:
     return found
 
 
-def _covered(group: Group) -> tuple[float, float, float]:
-    """Low, mean and high: one minus a Beta variable."""
-    law, rest = beta(group.k, group.n + 1 - group.k), (1 - _CENTRAL) / 2
+def _covered(group: Group, weights: Sequence[float]) -> tuple[float, float, float]:
+    """Low, mean and high: one minus a Beta variable.
+
+    Of a pool a mean of several, drawn as the one that has the same mean and variance.
+    """
+    a, b = float(group.k), float(group.n + 1 - group.k)
+    if group.blocks is not None:
+        laws = [beta(block.k, block.n + 1 - block.k) for block in group.blocks]
+        each = list(zip(weights, laws, strict=True))
+        mean = math.fsum(weight * float(law.mean()) for weight, law in each)
+        variance = math.fsum(weight**2 * float(law.var()) for weight, law in each)
+        points = mean * (1 - mean) / variance - 1
+        a, b = mean * points, (1 - mean) * points
+    law, rest = beta(a, b), (1 - _CENTRAL) / 2
     return 1 - float(law.ppf(1 - rest)), 1 - float(law.mean()), 1 - float(law.ppf(rest))
 
 

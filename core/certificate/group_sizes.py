@@ -82,13 +82,14 @@ def _exact(certificate: CertificateContent, group: Group, tau: float, name: str)
 def _bounded(efficiency: Efficiency, group: Group, gamma: float, name: str) -> list[Check]:
     if efficiency.cap is None or group.upper_bound is None:
         return [Check("cap", False, "a number", None)]
-    numbers = SizeNumbers(np.zeros(1), group.n, gamma, draws=1, grid_size=group.grid_size)
+    points = group.points_of_sizes
+    numbers = SizeNumbers(np.zeros(1), points, gamma, draws=1, grid_size=group.grid_size)
     checks = []
     if group.bound == GRID_BETTING:
         counts = SizeCounts.from_json(efficiency.size_steps or 0, group.size_counts or [])
         bound = numbers.betting_bounds([counts])
         checks = [
-            equal(f"points of the size counts of group {name}", group.n, counts.rows),
+            equal(f"points of the size counts of group {name}", points, counts.rows),
             close(f"mean efficiency of group {name}", counts.mean, group.efficiency),
         ]
     else:

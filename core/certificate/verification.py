@@ -24,8 +24,6 @@ from certiset.core.sets.measures import MEASURES
 ALL = "all"
 """what the option alpha is called where the promise is for all of them"""
 _ROWS = ("proved", "one_by_one", "assumed")
-BY_GROUP = "vovk_2b_by_group"
-"""the bound of certificates with groups, and of no others"""
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,7 +161,7 @@ def _form(certificate: CertificateContent) -> list[Check]:
         Check("cap", efficiency.cap is None or efficiency.cap > 0, "positive", efficiency.cap),
         Check("mean size", efficiency.empirical >= 0, "at least 0", efficiency.empirical),
         Check("measure", efficiency.measure in MEASURES, "known", efficiency.measure),
-        equal("groups", coverage.bound == BY_GROUP, certificate.groups is not None),
+        equal("groups", guarantee.by_group, certificate.groups is not None),
         *known,
     ]
 
@@ -215,7 +213,7 @@ def _ties(certificate: CertificateContent, options: dict[str, Any]) -> list[Chec
     if certificate.groups is not None:
         if any(tie is not None for tie in found):
             return [Check("ties", False, "those of the groups", found)]
-        found = [group.tie for group in certificate.groups if group.tau is not None]
+        found = [tie for group in certificate.groups if group.tau is not None for _, tie in group.thresholds()]
     if options.get("ties", "together") != "together":
         sound = all(tie is not None and 0 <= tie < 1 for tie in found)
         return [Check("ties", sound, "a number from 0 to 1 for every member", found)]

@@ -48,8 +48,8 @@ FEATURES: dict[str, Feature] = {
 }
 
 _OF_A_POOL = (
-    "the promise of a pool is for the mean of its members, each with a block of its own, and a group would have too "
-    "few rows in each block: choose method auto, standard or learned, which give every group one threshold."
+    "the promise of a pool is for the mean of its members, each with a block of its own, and a class would have too "
+    "few rows in each block: choose method auto, standard or learned, which give every class one threshold."
 )
 _OF_A_POSTERIOR = (
     "a posterior is fitted to all calibration rows at once, and what it costs is not known group by group: choose "
@@ -74,7 +74,7 @@ _ONE_THRESHOLD = (
 _JOINT_LAW = "all levels at once are by their exact joint law: leave bound out."
 
 _PARTS: Sequence[tuple[Sequence[str], Sequence[str], str]] = (
-    (("groups", "groups: class"), ("method progressive", "guarantee pool"), _OF_A_POOL),
+    (("groups: class",), ("method progressive", "guarantee pool"), _OF_A_POOL),
     (("groups", "groups: class"), ("method pac_bayes", "guarantee posterior"), _OF_A_POSTERIOR),
     (("groups", "groups: class"), ("bound vovk_2a",), _BY_THE_EXACT_LAW),
     (("groups", "groups: class"), ("alpha: all",), _ONE_THRESHOLD),

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.canaries import Canaries
 from certiset.core.certificate.names import ModelFacts, Names
+from certiset.core.certificate.stored_thresholds import thresholds_by_group, ties_by_group
 from certiset.core.data.arrays import CheckedData
 from certiset.core.errors import DataError, OptionError
 from certiset.core.fit.canaries import make_canaries
@@ -184,8 +185,7 @@ def _issued(work: Workspace, fitted: Fitted, findings: Findings) -> Predictor:
     if fitted.groups is None or fitted.codes is None:
         empty = check_served_rows(draft, work.data, fitted.blocks, [m.k for m in fitted.members], work.stop_if_asked)
     else:
-        codes = fitted.codes[calibration.numpy()]
-        empty = check_served_groups(draft, work.data, calibration, codes, fitted.groups, work.stop_if_asked)
+        empty = check_served_groups(draft, work.data, fitted.blocks, fitted.codes, fitted.groups, work.stop_if_asked)
     for level in fitted.levels.table[:: max(1, len(fitted.levels.table) - 1)] if fitted.levels is not None else ():
         check_served_rows(draft.at_alpha(level.alpha), work.data, fitted.blocks, [level.k], work.stop_if_asked)
     caveats += set_caveats(empty, labels=scorer.score.task == "classification")
@@ -201,9 +201,7 @@ def _thresholds(fitted: Fitted, dtype: torch.dtype) -> tuple[torch.Tensor, torch
         stated: list[Any] = [member.tau for member in fitted.members]
         ties: list[Any] = [member.tie for member in fitted.members if member.tie is not None]
     else:
-        stated = [[np.inf if group.tau is None else group.tau for group in fitted.groups]]
-        ties = [[group.tie or 0.0 for group in fitted.groups]]
-        ties = ties if any(group.tie is not None for group in fitted.groups) else []
+        stated, ties = thresholds_by_group(fitted.groups), ties_by_group(fitted.groups) or []
     tau = torch.tensor(np.ldexp(np.array(stated, dtype=np.float64), -fitted.scorer.exponent)).to(dtype)
     return tau, torch.tensor(ties, dtype=torch.float64) if ties else None
 

@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass, replace
 
 from certiset.core.bounds import vovk_2b
+from certiset.core.bounds.vovk2b import smallest_n_2b
 from certiset.core.fit.families import Family
 
 TYPICAL_FALL = 0.15
@@ -92,10 +93,12 @@ def best_way(
     delta: float,
     outputs: int = 1,
     looks_again: bool = False,
+    groups: int = 1,
 ) -> Way:
     """Stop and calibrate all other rows, or reveal up to ``revealed_later`` and go on; None if that is not open.
 
-    ``trials`` begin with the model as given. ``looks_again`` says that going on will be decided once more.
+    ``trials`` begin with the model as given. ``looks_again`` says that going on will be decided once more. Of
+    ``groups`` with thresholds each has its part of the rows that calibrate, and of delta.
     """
     doubt = _DOUBT / revealed * max(1.0, outputs / _FEW_OUTPUTS)
     stops = [Way(trial, False, trial.heights[1] + (0.0 if trial.family is None else doubt)) for trial in trials]
@@ -105,7 +108,9 @@ def best_way(
         return stop
     # Members of a pool are tuned on what was revealed and on the blocks before their own.
     average = revealed_later + (rows - revealed_later) / 4
-    fewer_rows = _log_level(rows - revealed_later, alpha, delta) - _log_level(rows - revealed, alpha, delta)
+    fewer_rows = _log_level(rows - revealed_later, alpha, delta, groups) - _log_level(
+        rows - revealed, alpha, delta, groups
+    )
     lower_level = trials[0].slope * fewer_rows
     doubts = {trial.name: 0.0 if looks_again else doubt * (1 + trial.doublings(average)) for trial in tuned}
     goes = [Way(trial, True, trial.at(average) + lower_level + doubts[trial.name]) for trial in tuned]
@@ -115,6 +120,10 @@ def best_way(
     return go if go.expected < stop.expected - waived else stop
 
 
-def _log_level(n: int, alpha: float, delta: float) -> float:
-    """Of the level that n rows allow, against alpha itself."""
-    return math.log(int(vovk_2b(n, alpha, delta)) / (n + 1) / alpha)
+def _log_level(n: int, alpha: float, delta: float, groups: int = 1) -> float:
+    """Of the level that n rows, in as many groups, allow, against alpha itself.
+
+    Groups with thresholds have the rows for them, even where an equal part of all rows would be too few.
+    """
+    each = max(n // groups, smallest_n_2b(alpha, delta / groups))
+    return math.log(int(vovk_2b(each, alpha, delta / groups)) / (each + 1) / alpha)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,10 +14,12 @@ from certiset.core.certificate.open_sizes import next_open_size
 from certiset.core.certificate.sizes import GRID_BETTING
 from certiset.core.data.arrays import CheckedData
 from certiset.core.fit.class_sizes import sizes_by_class
-from certiset.core.fit.group_certification import grid_rows
+from certiset.core.fit.group_measurement import grid_rows
+from certiset.core.fit.group_pool import in_blocks
 from certiset.core.fit.group_thresholds import ClassThresholds, mean_sizes_by_class
 from certiset.core.fit.grouping import Grouping, make_grouping
 from certiset.core.fit.options import FitOptions
+from certiset.core.fit.pool_measurement import measure_pool
 from certiset.core.fit.reference_rows import make_reference
 from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
@@ -45,6 +48,9 @@ def audit_groups(
     places = grouping.places(split.calibration)
     checks.append(equal("points of groups", [group.n for group in groups], [len(part) for part in places]))
     device, plain = rows.y.device, replace(scorer, rule=replace(scorer.rule, groups=None))
+    if certificate.coverage.sizes is not None:
+        of_blocks = in_blocks(grouping, split.calibration, certificate.coverage.sizes)
+        return [*checks, *_pool(certificate, plain, theta, rows, data, of_blocks, grouping, split)]
     for group, part in zip(groups, places, strict=True):
         if not group.k:
             continue
@@ -53,6 +59,50 @@ def audit_groups(
         who = f"group {', '.join(group.name)}"
         checks += threshold_checks(who, plain, theta[0], own, reference, k=group.k, tau=group.tau, tie=group.tie)
     return [*checks, *_sizes(certificate, plain, theta, rows, places, grouping, split)]
+
+
+def _pool(
+    certificate: Certificate,
+    scorer: Scorer,
+    theta: Tensor,
+    rows: Rows,
+    data: CheckedData,
+    places: list[list[Tensor]],
+    grouping: Grouping,
+    split: Split,
+) -> list[Check]:
+    """Thresholds of every group in each block, and its sizes on the last one."""
+    groups, device, checks = certificate.groups or [], rows.y.device, []
+    tuning = None if split.tuning is None else rows.take(split.tuning.to(device))
+    codes = None if split.tuning is None else torch.from_numpy(grouping.codes[split.tuning.numpy()])
+    weights, alpha, cap = certificate.coverage.rank_weights, certificate.coverage.alpha, certificate.efficiency.cap
+    for place, (group, parts) in enumerate(zip(groups, places, strict=True)):
+        blocks, name = group.blocks or [], ", ".join(group.name)
+        checks.append(equal(f"points of group {name}", [block.n for block in blocks], [len(part) for part in parts]))
+        if not group.k or not checks[-1].ok:
+            continue
+        for member, (block, part) in enumerate(zip(blocks, parts, strict=True)):
+            checks += threshold_checks(
+                f"group {name}, member {member}",
+                scorer,
+                theta[member],
+                rows.take(part.to(device)),
+                make_reference(scorer, data, part, theta.dtype),
+                k=block.k,
+                tau=block.tau,
+                tie=block.tie,
+            )
+        tau, ties = [t for t, _ in group.thresholds()], [tie for _, tie in group.thresholds() if tie is not None]
+        last, grid = rows.take(parts[-1].to(device)), grid_rows(tuning, codes, place)
+        measured = measure_pool(scorer, theta, tau, last, grid, cap, alpha, ties)
+        checks.append(_near(group, measured.mean(weights)))
+        if group.efficiency is not None and cap is not None:
+            found = float((np.minimum(measured.at_grid, cap) @ np.asarray(weights)).mean()) / cap
+            # Counts are rounded up by less than a step.
+            step = 1 / (certificate.efficiency.size_steps or 1)
+            near = found * (1 - _SIZE_PLACES) <= group.efficiency <= found * (1 + _SIZE_PLACES) + step
+            checks.append(Check(f"mean efficiency of group {name}", near, group.efficiency, found))
+    return checks
 
 
 def _sizes(

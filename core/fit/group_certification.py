@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from certiset.core.bounds import GroupShares, SizeCounts, TooFewPointsError, group_shares
+from certiset.core.bounds.pool_groups import in_one_block
 from certiset.core.certificate import Coverage, Efficiency, Member, Union
 from certiset.core.certificate.group_content import Group
 from certiset.core.certificate.group_prospects import GroupProspects
@@ -20,11 +20,12 @@ from certiset.core.fit.certification import Certified, Parts, certify, dimension
 from certiset.core.fit.class_sizes import sizes_by_class
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.group_caveats import NOT_CERTIFIED, group_caveats
+from certiset.core.fit.group_measurement import grid_rows, mean_size_of_groups
+from certiset.core.fit.group_pool import in_blocks, shares_of_pool
 from certiset.core.fit.group_thresholds import ClassThresholds, class_thresholds, mean_sizes_by_class
 from certiset.core.fit.grouping import Grouping, make_grouping
 from certiset.core.fit.plan import Plan
 from certiset.core.fit.reference_rows import make_reference
-from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.splitting import count_units, split
 from certiset.core.fit.thresholds import size_cap
@@ -33,8 +34,6 @@ from certiset.core.models import Model
 
 _WORTH_STATING = 0.01
 """share of all labels by which a bound on their mean number must be smaller"""
-_FEWEST_FOR_A_GRID = 50
-"""tuning rows of a group from which its own grid of thresholds is made; with fewer it is made from all"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,12 @@ def check_group_plan(plan: Plan, model: Model, data: CheckedData) -> Plan:
     """That some group will have a threshold, and which lack rows, if the plan is not changed by what rows reveal."""
     parts = split(plan.options.seed, plan.n_tune, data)
     grouping = make_grouping(plan.options, model, data, parts.tuning, parts.calibration)
-    shares = shares_of(plan, [len(part) for part in grouping.places(parts.calibration)], count_units(data)[1])
+    unit = count_units(data)[1]
+    if len(plan.blocks) > 1:
+        of_blocks = in_blocks(grouping, parts.calibration, plan.blocks)
+        shares = in_one_block(shares_of_pool(plan, [[len(part) for part in own] for own in of_blocks], unit))
+    else:
+        shares = shares_of(plan, [len(part) for part in grouping.places(parts.calibration)], unit)
     names = [", ".join(name) for name in grouping.rule.all_names]
     return replace(plan, groups=GroupProspects.of(names, shares))
 
@@ -98,14 +102,6 @@ def group_plan(plan: Plan, group: int, shares: GroupShares) -> Plan:
     """The plan of one group: its own rows, and its part of gamma."""
     finite = sum(rank > 0 for rank in shares.ranks)
     return replace(plan, blocks=(shares.counts[group],), weights=[gamma_of_group(1.0, finite)])
-
-
-def grid_rows(tuning: Rows | None, codes: Tensor | None, group: int) -> Rows | None:
-    """The tuning rows that the grid of a group is made from."""
-    if tuning is None or codes is None:
-        return tuning
-    own = (codes == group).nonzero()[:, 0]
-    return tuning.take(own.to(tuning.y.device)) if len(own) >= _FEWEST_FOR_A_GRID else tuning
 
 
 def _by_column(
@@ -218,7 +214,7 @@ def _fitted(
             measure=measure,
             bound=None,
             gamma=plan.options.own_gamma,
-            empirical=_mean_size(groups),
+            empirical=mean_size_of_groups(groups),
             upper_bound=None,
             cap=cap,
             grid_size=None,
@@ -266,9 +262,3 @@ def _counts(found: _Found) -> SizeCounts | None:
     if certified is None or certified.bound != GRID_BETTING or not certified.calibrated.counts:
         return None
     return certified.calibrated.counts[0]
-
-
-def _mean_size(groups: list[Group]) -> float:
-    """Over the rows of D_N whose sets are bounded."""
-    known = [(group.size, group.n) for group in groups if group.size is not None and group.n]
-    return float(np.average([size for size, _ in known], weights=[n for _, n in known])) if known else 0.0

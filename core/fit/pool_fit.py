@@ -1,7 +1,5 @@
 """A pool that learns as it goes: members tuned on all rows before their own block, and calibrated there."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -12,16 +10,16 @@ from certiset.core.certificate.pool_sizes import pool_sizes
 from certiset.core.fit.certification import dimensions_of, sizes_of_one
 from certiset.core.fit.families import Family
 from certiset.core.fit.fitted import Fitted
+from certiset.core.fit.group_pool import fit_group_pool
+from certiset.core.fit.grouping import is_grouped
+from certiset.core.fit.member_tuning import tune_member
 from certiset.core.fit.pool_measurement import measure_pool
 from certiset.core.fit.reference_rows import make_reference
 from certiset.core.fit.thresholds import GRID_POINTS, Calibrated, calibrate, size_cap
-from certiset.core.fit.tuning import tune_pulled
 from certiset.core.fit.workspace import Workspace
 
 SMALLEST_BLOCK = 100
 _MOST_BLOCKS = 2
-_LATER_STEPS = 0.4
-"""of the first member's: the next one begins where that one ended"""
 
 
 def block_sizes(n: int) -> tuple[int, ...]:
@@ -30,39 +28,10 @@ def block_sizes(n: int) -> tuple[int, ...]:
     return tuple(n // count + (place < n % count) for place in range(count))
 
 
-def tune_member(
-    work: Workspace,
-    family: Family,
-    pull: float,
-    revealed: int,
-    start: Tensor | None = None,
-    turn: tuple[int, int] = (0, 1),
-) -> Tensor:
-    """(d,): tuned on the first rows, from the model as given or from an earlier member.
-
-    ``turn`` says which of how many members it is, for those who are told how far the fit is.
-    """
-    rows, schedule, (place, count) = work.tuning(revealed), family.schedule, turn
-    assert rows is not None
-    if start is not None:
-        schedule = replace(schedule, steps=int(_LATER_STEPS * schedule.steps))
-    theta = tune_pulled(
-        family.scorer,
-        rows,
-        [pull],
-        work.plan.options,
-        schedule,
-        work.generator(1),
-        start=None if start is None else start.unsqueeze(0),
-        progress=lambda step, steps, loss: work.report("tune", place * steps + step, count * steps, loss=loss),
-        should_stop=work.should_stop,
-    )
-    work.stop_if_asked()
-    return theta[0]
-
-
 def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
-    """One member for each block of the plan."""
+    """One member for each block of the plan; with a threshold for every group where there are groups."""
+    if is_grouped(work.plan.options, work.data):
+        return fit_group_pool(work, family, pull)
     plan, options, scorer = work.plan, work.plan.options, family.scorer
     pool = PoolPlan.of(plan.blocks, options.level, plan.delta(0))
     thetas: list[Tensor] = []

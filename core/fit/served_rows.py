@@ -54,29 +54,31 @@ def check_served_rows(
 def check_served_groups(
     predictor: Predictor,
     data: CheckedData,
-    places: Tensor,
+    blocks: list[Tensor],
     codes: NDArray[np.int64],
     groups: list[Group],
     between: Callable[[], object],
 ) -> float:
-    """The same for one member with a threshold for each group: every group has as many of its truths in its sets.
+    """The same for members with a threshold for each group: every group has as many of its truths in its sets.
 
-    ``codes`` are the groups of the rows at ``places``, beyond the last for rows of none.
+    ``codes`` are the groups of all rows, beyond the last for rows of none.
     """
-    rows, covered, empty = places.numpy(), np.zeros(len(groups) + 1, dtype=np.int64), 0
-    by_class = predictor.scorer.rule.by_class
-    for start in range(0, len(rows), CHUNK):
-        between()
-        part, own = rows[start : start + CHUNK], codes[start : start + CHUNK]
-        cells = np.zeros(len(part), dtype=np.int64) if by_class else predictor.cells(np.zeros_like(own), own)
-        sets = predictor.sets_of(data.x[part], cells)
-        covered += np.bincount(own[sets.contains(data.y[part])], minlength=len(groups) + 1)
-        empty += int(np.count_nonzero(sets.size == 0))
-    for group, found in zip(groups, covered.tolist(), strict=False):
-        needed = group.n + 1 - group.k if group.k else group.n
-        if found < needed:
-            raise _uncovered(f"group {', '.join(group.name)}", found, group.n, needed)
-    return empty / len(rows)
+    by_class, empty = predictor.scorer.rule.by_class, 0
+    for member, block in enumerate(blocks):
+        places, covered = block.numpy(), np.zeros(len(groups) + 1, dtype=np.int64)
+        for start in range(0, len(places), CHUNK):
+            between()
+            rows = places[start : start + CHUNK]
+            own, drawn = codes[rows], np.full(len(rows), member, dtype=np.int64)
+            sets = predictor.sets_of(data.x[rows], drawn if by_class else predictor.cells(drawn, own))
+            covered += np.bincount(own[sets.contains(data.y[rows])], minlength=len(groups) + 1)
+            empty += int(np.count_nonzero(sets.size == 0))
+        for group, found in zip(groups, covered.tolist(), strict=False):
+            of_block = group if group.blocks is None else group.blocks[member]
+            needed = of_block.n + 1 - of_block.k if of_block.k else of_block.n
+            if found < needed:
+                raise _uncovered(f"group {', '.join(group.name)}", found, of_block.n, needed)
+    return empty / sum(map(len, blocks))
 
 
 def _uncovered(who: str, found: int, rows: int, needed: int) -> UncoveredError:

@@ -58,7 +58,8 @@ def recipe_of(work: Transaction, predictor: PredictorRecord, population: str | N
     return {
         "model_id": model.id,
         "options": {**options, **_POPULATION, "order": order, **_groups(predictor.id, options, certificate)},
-        "pool": certificate.coverage.guarantee == PROGRESSIVE.name,
+        # A group may have too few rows in the next block: with groups, every block stands alone.
+        "pool": certificate.coverage.guarantee == PROGRESSIVE.name and certificate.groups is None,
         "columns": None if certificate.data is None else certificate.data.columns,
         # Rows that were collected may be why somebody changes something: the next block stands alone.
         "base": None if of_block or order or shifted else calibration.dataset_id,

@@ -30,7 +30,7 @@ def test_the_level_by_hand_is_that_of_the_exact_bound(n: int) -> None:
 
 def test_every_library_has_both_problems_and_lines_that_are_counted() -> None:
     for name, recipes in RECIPES.items():
-        assert set(recipes) == set(PROBLEMS)
+        assert set(recipes) == ({"letters"} if "ties" in name else set(PROBLEMS)), "numbers hardly tie"
         for recipe in recipes.values():
             for promise in recipe.promises:
                 code = recipe.code(promise)

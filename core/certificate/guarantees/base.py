@@ -53,6 +53,8 @@ class Guarantee(ABC):
     """whether every member keeps the promise by itself, so that one may be served alone"""
     all_levels: ClassVar[bool] = False
     """whether it holds for all alpha at once, so that each set is asked for at one of them"""
+    by_group: ClassVar[bool] = False
+    """whether every group has thresholds of its own"""
     fixed_beforehand: ClassVar[str] = (
         "The prior, the ranks, the weights and the number of draws were fixed before the calibration rows were seen."
     )

@@ -18,6 +18,7 @@ SHARE_RULE: ShareRule = "even"
 
 
 class Vovk2bByGroup(Vovk2b):
+    by_group: ClassVar[bool] = True
     fixed_beforehand: ClassVar[str] = (
         "The parameters were fixed before the calibration rows were seen. The groups, their shares of delta and their "
         "ranks depend on those rows by the groups that they belong to alone; none were merged in view of them."
@@ -31,6 +32,7 @@ class Vovk2bByGroup(Vovk2b):
             *super().member_checks(certificate),
             Check("groups", bool(groups), "at least one", len(groups)),
             equal("names of groups", len(groups), len(named)),
+            equal("blocks of groups", [None] * len(groups), [group.blocks for group in groups]),
             equal("threshold of the member", [largest_threshold(groups)], column(certificate, "tau")),
         ]
 

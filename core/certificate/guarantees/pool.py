@@ -73,8 +73,7 @@ class ProgressivePool(Guarantee):
             return [Check("fields of a pool", False, "weight and n of each member, sizes and tail", None)]
         fair = min(weights, default=0) > 0 and abs(math.fsum(weights) - 1) <= TOLERANCE
         revealed = [certificate.provenance.n_tune + sum(sizes[:place]) for place in range(len(members))]
-        tuned, efficiency = column(certificate, "tuned_on"), certificate.efficiency
-        counted = efficiency.size_counts is not None or efficiency.size_steps is not None
+        tuned = column(certificate, "tuned_on")
         return [
             Check("members of a pool", len(members) >= _FEWEST, f"at least {_FEWEST}", len(members)),
             Check("weights", fair, "positive, 1 in all", weights),
@@ -87,11 +86,17 @@ class ProgressivePool(Guarantee):
                 f"at most {revealed}",
                 tuned,
             ),
-            equal("size counts", efficiency.bound == GRID_BETTING, counted),
+            *self.count_checks(certificate),
         ]
 
+    def count_checks(self, certificate: CertificateContent) -> list[Check]:
+        """That sizes are counted if, and only if, their mean is bounded by these counts."""
+        efficiency = certificate.efficiency
+        counted = efficiency.size_counts is not None or efficiency.size_steps is not None
+        return [equal("size counts", efficiency.bound == GRID_BETTING, counted)]
+
     def coverage_checks(self, certificate: CertificateContent) -> list[Check]:
-        coverage, members = certificate.coverage, len(certificate.members)
+        coverage = certificate.coverage
         share, tail = coverage.share(coverage.delta), self.tail(coverage)
         if tail > share:
             # Both are upper bounds, and the finer one is nearer: ranks need not be refused for how they were computed.
@@ -103,6 +108,13 @@ class ProgressivePool(Guarantee):
             Check("tail of the pool", tail <= share, f"at most {share}", tail),
             Check("stated tail", tail <= stated * (1 + 2 * ACCURACY), f"at least {tail}", stated),
             Check("stated tail within delta", stated <= share, f"at most {share}", stated),
+            *self.fixed_numbers(certificate),
+        ]
+
+    def fixed_numbers(self, certificate: CertificateContent) -> list[Check]:
+        """What every pool states alike: nothing is spent, and the promise is the whole one."""
+        coverage, members = certificate.coverage, len(certificate.members)
+        return [
             equal("log-ratios", [0.0] * members, column(certificate, "log_ratio")),
             equal("divergence", [0.0, None], [coverage.kl, coverage.kl_budget]),
             equal("draws", members, coverage.draws),

@@ -28,12 +28,14 @@ from certiset.core.fit.comparison import compare, selection_of
 from certiset.core.fit.families import Family, families_of
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.forecast import Trial, Way, best_way
-from certiset.core.fit.grouping import is_grouped
+from certiset.core.fit.group_pool import are_large_enough
+from certiset.core.fit.grouping import count_groups, is_grouped
+from certiset.core.fit.member_tuning import tune_member
 from certiset.core.fit.methods.base import Method, check_points
 from certiset.core.fit.only_candidate import certify_candidate
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.plan import Plan
-from certiset.core.fit.pool_fit import block_sizes, fit_pool, tune_member
+from certiset.core.fit.pool_fit import block_sizes, fit_pool
 from certiset.core.fit.workspace import Workspace
 
 _FEWEST_TO_REVEAL, _FEWEST_FOR_A_FIFTH = 400, 800
@@ -92,9 +94,10 @@ class Auto(Method):
             return _as_given(work, Selection(0, [], "as given", _why_nothing_is_revealed(work.plan, work.unit)))
         trials = compare(work, first, families_of(work), _PARTS, _FOLDS)
         second, later = int(_SECOND_SHARE * rows), int(_LATER_SHARE * rows)
-        # A pool would leave each group too few rows in every block.
-        grouped = is_grouped(work.plan.options, work.data)
-        may_go_on = first < second < later and rows - later >= _fewest(work.plan) and not grouped
+        may_go_on = first < second < later and rows - later >= _fewest(work.plan)
+        if is_grouped(work.plan.options, work.data):
+            blocks = _blocks(work.plan.options, rows - later)
+            may_go_on = may_go_on and are_large_enough(work, first, later, blocks)
         way = _decide(work, trials, first, later if may_go_on else None, looks_again=True)
         if not way.goes_on:
             return _stopped(work, trials, way, first)
@@ -176,6 +179,7 @@ def _decide(work: Workspace, trials: list[Trial], revealed: int, later: int | No
         delta=options.own_delta,
         outputs=work.model.outputs,
         looks_again=looks_again,
+        groups=count_groups(options, work.data) if is_grouped(options, work.data) else 1,
     )
 
 

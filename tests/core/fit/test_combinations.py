@@ -18,11 +18,12 @@ def test_every_refusal_is_of_known_features_in_their_order_and_says_what_to_do()
 
 
 def test_options_that_do_not_go_together_are_refused_by_name() -> None:
-    with pytest.raises(OptionError, match="groups cannot be combined with method progressive") as caught:
-        check_combinations(FitOptions(groups="sex", method="progressive"))
+    with pytest.raises(OptionError, match="groups: class cannot be combined with method progressive") as caught:
+        check_combinations(FitOptions(groups="class", method="progressive"))
     assert caught.value.field == "method"
-    with pytest.raises(OptionError, match="groups cannot be combined with guarantee pool"):
-        check_combinations(FitOptions(guarantee="pool"), {"groups"})
+    with pytest.raises(OptionError, match="groups cannot be combined with guarantee posterior"):
+        check_combinations(FitOptions(guarantee="posterior"), {"groups"})
+    check_combinations(FitOptions(guarantee="pool"), {"groups"})
     with pytest.raises(OptionError, match="groups: class cannot be combined with method pac_bayes"):
         check_combinations(FitOptions(groups="class", method="pac_bayes"))
     check_combinations(FitOptions(groups=["sex", "age"], method="learned", clusters="patient", order="time"))

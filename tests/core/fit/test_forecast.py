@@ -27,6 +27,12 @@ def tuned(
     return Trial(FAMILY, 0.1, (few, more), (before, now), slope, typical_fall)
 
 
+def test_groups_of_very_different_sizes_do_not_stop_a_forecast() -> None:
+    """An eleventh of these rows is too few at alpha 0.01, but no group with a threshold has so few."""
+    trials = [GIVEN, tuned(-0.5, -1.0, 400, 850)]
+    assert best_way(trials, 850, 8500, 4250, alpha=0.01, delta=0.05, groups=11).trial in trials
+
+
 @given(heights, heights, counts, counts)
 def test_more_rows_are_never_expected_to_hurt_nor_to_help_without_end(
     before: float, now: float, few: int, rows: int

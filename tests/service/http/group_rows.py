@@ -38,6 +38,7 @@ def fit_by_groups() -> dict[str, Predictor]:
         "refusing": fitted(groups="region", unknown_groups="refuse"),
         "crossed": fitted(groups=["region", "year"]),
         "class": fitted(groups="class"),
+        "pool": fit(model(), frame, y, method="progressive", groups="region", prior={"steps": 20}),
     }
 
 

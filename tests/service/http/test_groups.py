@@ -30,6 +30,26 @@ def test_one_input_gets_the_set_of_its_group(gina: httpx.Client, grouped: dict[s
     assert body["set"] == grouped["crossed"].predict_set(x, groups=[["north", 1]])[0]
 
 
+def test_a_pool_answers_by_a_member_and_the_group(gina: httpx.Client, grouped: dict[str, Predictor]) -> None:
+    x, predictor, seen = rows(1, 5)[0], grouped["pool"], set()
+    asked = {"predictor": ids(grouped, "pool"), "x": text(x[0])}
+    for group in ("north", "south"):
+        for case in map(str, range(12)):
+            body = gina.get("/predict_set", params={**asked, "group": group, "case": case}).json()
+            assert body["set"] == predictor.predict_set(x, member=body["member"], groups=[group])[0]
+            again = gina.get("/predict_set", params={**asked, "group": group, "case": case}).json()
+            assert again["member"] == body["member"]
+            seen.add(body["member"])
+    assert seen == {0, 1}
+    truth = {"prediction_id": body["prediction_id"], "y": 0}
+    assert gina.post("/outcomes", json=truth).status_code == 200
+    watched = gina.get(f"/predictors/{ids(grouped, 'pool')}/monitor").json()
+    assert [group["outcomes"] for group in watched["groups"][:2]] == [0, 1]
+    for figure in ("group_coverage", "group_sizes"):
+        at = f"/certificates/{predictor.certificate.id}/figures/{figure}"
+        assert gina.get(at).status_code == 200
+
+
 def test_many_inputs_as_json_and_arrays_have_the_sets_of_core(
     gina: httpx.Client, grouped: dict[str, Predictor]
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.evidence.promises import classes, groups, listed_groups
+from benchmarks.evidence.promises import classes, group_pools, groups, listed_groups
 from benchmarks.evidence.promises.margin import within_margin
 from certiset.core.bounds import ShareRule
 from certiset.core.fit import fit
@@ -34,6 +34,22 @@ def test_every_group_keeps_the_promise_at_once(sizes: str, rule: ShareRule, runs
 def test_groups_whose_scores_are_tied_keep_it_too() -> None:
     (found,) = groups.simulate(runs=2000, seed=1, sizes="5 groups of 50 to 1000 rows", delta=DELTA, ties=40)
     assert within_margin(found.broken, 2000, DELTA), found
+
+
+@pytest.mark.parametrize(
+    ("sizes", "blocks", "runs"),
+    [
+        ("1 group of 500 rows", 2, 10_000),
+        ("5 groups of 100 to 1000 rows", 2, 4000),
+        ("5 groups of 100 to 1000 rows", 3, 2000),
+    ],
+)
+def test_every_group_keeps_the_promise_of_a_pool_at_once(sizes: str, blocks: int, runs: int) -> None:
+    (found,) = group_pools.simulate(runs=runs, seed=5, sizes=sizes, delta=DELTA, blocks=blocks)
+    assert within_margin(found.broken, runs, DELTA), found
+    assert found.broken > 0.5 * DELTA * runs, "the setting must come close to breaking it"
+    (tied,) = group_pools.simulate(runs=1000, seed=6, sizes=sizes, delta=DELTA, blocks=blocks, ties=40)
+    assert within_margin(tied.broken, 1000, DELTA), tied
 
 
 def test_groups_that_are_merged_by_the_counts_of_the_calibration_rows_break_it() -> None:
