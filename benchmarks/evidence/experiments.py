@@ -218,7 +218,9 @@ def _kept(runs: list[dict[str, Any]]) -> str:
         return ""
     told = []
     for origin, kept in older.items():
-        names = dict.fromkeys(re.sub("_(paper|tuned|dropout)$", "", run["method"]) for run in kept)
+        names = dict.fromkeys(
+            re.sub("_(paper|tuned|dropout)$", "", run.get("method", run.get("family", ""))) for run in kept
+        )
         methods = dict.fromkeys(NAMES.get(name, name.replace("_", " ")) for name in names)
         told.append(f"{len(kept)} by {origin} ({'; '.join(methods)})")
     return (

@@ -1,8 +1,8 @@
 """Keeps stored runs of rivals, so that a sweep makes only the others again.
 
 ``python -m benchmarks.evidence.kept_runs docs/results/mnist.json docs/results/work --but ours drawn proper`` takes all
-finished cells of the result into the sweep's log, but for those of the parts that are named. Each of these runs says by
-which version it was made, and the page says so, too.
+finished cells of the result into the log of the sweep, but for those of the parts that are named (of promises:
+families). Each of these runs says by which version it was made, and the page says so, too.
 """
 
 import argparse
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evidence.measurements import Measured
+from benchmarks.evidence.promises.family import Tally
 from benchmarks.evidence.sweep import Cell, Entry
 
-_MEASURED = {field.name for field in fields(Measured)} | {"kept_from"}
+_MEASURED = {field.name for kind in (Measured, Tally) for field in fields(kind)}
 
 
 def kept_entries(result: dict[str, Any], cells: Sequence[Cell], but: Collection[str] = ()) -> list[Entry]:
@@ -23,12 +24,12 @@ def kept_entries(result: dict[str, Any], cells: Sequence[Cell], but: Collection[
     made_by = f"certiset {result['versions']['certiset']}"
     found: dict[str, Entry] = {}
     for run in result["runs"]:
-        cell = {name: value for name, value in run.items() if name not in _MEASURED}
+        cell = {name: value for name, value in run.items() if name not in _MEASURED | {"kept_from"}}
         entry = found.setdefault(_key(cell), {"cell": cell, "runs": [], "cpu_seconds": 0.0})
         entry["kept_from"] = run.get("kept_from", made_by)
-        entry["runs"].append({name: value for name, value in run.items() if name in _MEASURED - {"kept_from"}})
-        entry["cpu_seconds"] += run["cpu_seconds"]
-    wanted = [found.get(_key(cell)) for cell in cells if cell["part"] not in but]
+        entry["runs"].append({name: value for name, value in run.items() if name in _MEASURED})
+        entry["cpu_seconds"] += run.get("cpu_seconds", 0.0)
+    wanted = [found.get(_key(cell)) for cell in cells if cell.get("part", cell.get("family")) not in but]
     return [entry for entry in wanted if entry is not None]
 
 

@@ -82,7 +82,8 @@ def report(result: dict[str, Any], folder: Path) -> str:
     parts.append("## The code that was counted and timed\n")
     for problem in PROBLEMS:
         for name, recipes in RECIPES.items():
-            parts.append(f"{name}, {problem}:\n\n```text\n{recipes[problem].code(PAC).text}```\n")
+            if problem in recipes:
+                parts.append(f"{name}, {problem}:\n\n```text\n{recipes[problem].code(PAC).text}```\n")
     return "\n".join(parts)
 
 
@@ -158,8 +159,9 @@ _PROMISES = {
 _INTRODUCTION = f"""A forest and a network, each trained on {TRAINING} rows, are calibrated on N = {N} others and asked
 for sets of 10,000 more; again for every split, with the same rows and the same model for all libraries. All use the
 score that is their default or their first example (one minus the probability; the absolute residual). "certiset" has no
-option set, "certiset, standard" leaves the model as it is. Lines that are needed around a forest or a network before a
-library takes it are counted.
+option set, "certiset, standard" leaves the model as it is, "ties broken" also gives every label that ties with the
+threshold a fixed place by a keyed hash, so that it enters or not. Lines that are needed around a forest or a network
+before a library takes it are counted.
 
 Lines are all that stand between a trained model and sets, imports included. Times are CPU time of one thread, medians
 over splits, and include the model; in brackets, what is beyond the model's own time. Sizes and coverage are means on

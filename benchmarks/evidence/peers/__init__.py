@@ -27,7 +27,8 @@ _LAST_WORDS = 2000
 
 def cells(quick: bool) -> "list[Cell]":
     splits = QUICK_SPLITS if quick else SPLITS
-    return [{"part": problem, "library": library, "splits": splits} for problem in PROBLEMS for library in RECIPES]
+    asked = [(problem, library) for problem in PROBLEMS for library, recipes in RECIPES.items() if problem in recipes]
+    return [{"part": problem, "library": library, "splits": splits} for problem, library in asked]
 
 
 def work(cell: "Cell", kept: Path) -> list[PeerMeasured]:

@@ -100,11 +100,12 @@ def _certiset(options: str = "") -> dict[str, Recipe]:
 
 _NETWORK = """    def predict(self, X):
         with torch.no_grad():
-            return model(torch.as_tensor(X)).numpy()[:, 0]
+            return model(torch.as_tensor(X)).double().numpy()[:, 0]
 """
 RECIPES: dict[str, dict[str, Recipe]] = {
     "certiset": _certiset(),
     "certiset, standard": _certiset(', method="standard"'),
+    "certiset, standard, ties broken": {"letters": _certiset(', method="standard", ties="hash"')["letters"]},
     "MAPIE": {
         "letters": Recipe(
             "from mapie.classification import SplitConformalClassifier\n",
