@@ -15,6 +15,8 @@ Batch: TypeAlias = Any
 """a record batch of Arrow's"""
 _BLOCK = 2**22
 """bytes of a CSV file that are parsed at once"""
+_COLUMN_BLOCK = 2**16
+"""bytes of each column of a Parquet file that are read at once, beside the page that they belong to"""
 
 
 class TableFormat(ABC):
@@ -58,7 +60,7 @@ class Parquet(TableFormat):
 
         with pq.ParquetFile(pieces[0]) as first, pq.ParquetWriter(stream, first.schema_arrow) as writer:
             for piece in pieces:
-                with pq.ParquetFile(piece) as table:
+                with pq.ParquetFile(piece, pre_buffer=False) as table:
                     writer.write_table(table.read())
 
 
@@ -107,7 +109,8 @@ def _opened(file: Path) -> Any:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        return pq.ParquetFile(file)
+        # Read as it is needed: what is fetched ahead would be kept until the last row, and so would a large row group.
+        return pq.ParquetFile(file, pre_buffer=False, buffer_size=_COLUMN_BLOCK)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{file} cannot be read as Parquet: {first_line(error).rstrip('.')}.") from None
 

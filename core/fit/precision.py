@@ -6,7 +6,9 @@ belong to the whole process: `full_precision` sets them back when the last of th
 that does nothing but serve pins them for good.
 """
 
+import functools
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -18,16 +20,19 @@ _users = 0
 _before: list[tuple[Any, str, Any]] = []
 
 
-class full_precision:  # noqa: N801 (reads as a verb where it is used)
+def full_precision(device: torch.device) -> AbstractContextManager[None]:
     """A block with full precision; may be nested, and entered by many threads at once."""
+    if _users == 0 and device.type == "cpu" and _processor_is_precise():
+        return _AS_IT_IS
+    return _Pinned()
 
-    def __init__(self, device: torch.device) -> None:
-        self._is_needed = device.type != "cpu" or _users > 0 or not _processor_is_precise()
 
+_AS_IT_IS = nullcontext()
+
+
+class _Pinned(AbstractContextManager[None]):
     def __enter__(self) -> None:
         global _users  # noqa: PLW0603 (settings of the process need a count of the process)
-        if not self._is_needed:
-            return
         with _lock:
             _users += 1
             if _users == 1:
@@ -35,8 +40,6 @@ class full_precision:  # noqa: N801 (reads as a verb where it is used)
 
     def __exit__(self, *_: object) -> None:
         global _users  # noqa: PLW0603
-        if not self._is_needed:
-            return
         with _lock:
             _users -= 1
             if _users == 0:
@@ -52,10 +55,15 @@ def pin_full_precision() -> None:
 
 def _processor_is_precise() -> bool:
     """The usual case, which should cost a single set next to nothing."""
+    return all([operation.fp32_precision in _FULL for operation in _processor_operations()])  # noqa: C419 (quicker)
+
+
+@functools.cache
+def _processor_operations() -> tuple[Any, ...]:
+    """Those of a processor that have a precision to choose; looking them up takes longer than asking them."""
     mkldnn: Any = torch.backends.mkldnn
-    if not hasattr(mkldnn, "matmul") or not hasattr(mkldnn, "conv"):
-        return True
-    return mkldnn.matmul.fp32_precision in _FULL and mkldnn.conv.fp32_precision in _FULL
+    found = tuple(getattr(mkldnn, name, None) for name in ("matmul", "conv"))
+    return () if None in found else found
 
 
 def _pin() -> list[tuple[Any, str, Any]]:

@@ -29,7 +29,6 @@ from certiset.core.fit.portable import Conversion, converted
 from certiset.core.fit.precision import full_precision
 from certiset.core.fit.predictor_card import predictor_card
 from certiset.core.fit.roles import role_columns
-from certiset.core.fit.rows import Rows
 from certiset.core.fit.scorer import Scorer
 from certiset.core.fit.seen_rows import CHUNK, SeenRows, see, see_nothing
 from certiset.core.fit.serialization import Members, save
@@ -250,7 +249,7 @@ class Predictor(Shown):
         # A tuned head gives the outputs itself; the one that the model came with need not run beside it.
         outputs = features if self.scorer.tunes_head else self.scorer.model.given_outputs(features)
         theta, thresholds = self._on_device
-        prediction = self.scorer.predict(theta[member], Rows(features, outputs, features))
+        prediction = self.scorer.predict_from(theta[member], features, outputs)
         # A sum is quicker than a look at each; only one that is not finite, which may be an overflow, asks for more.
         outputs = prediction.outputs
         if not math.isfinite(float(outputs.sum())) and not torch.isfinite(outputs).all():

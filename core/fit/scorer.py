@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from certiset.core.fit.rows import Rows
 from certiset.core.fit.set_rules import PLAIN, SetRule, make_rule
 from certiset.core.fit.ties import Threshold
 from certiset.core.models import Model
+from certiset.core.models.backbones.none import NoneSpec
 from certiset.core.posterior.network import ScaleNetwork
 from certiset.core.scores import ModelOutputs, Score
 
@@ -28,6 +30,14 @@ class Scorer:
     """scores, thresholds and sets are computed in units of 2^exponent"""
     rule: SetRule = PLAIN
     """how sets are made of scores"""
+
+    @cached_property
+    def multiplies(self) -> bool:
+        """Whether sets may come of products of matrices: a backbone's or a head's, the scale's, or the score's own."""
+        model = self.model
+        as_given = model.is_in_process or isinstance(model.manifest.backbone, NoneSpec)
+        has_layers = self.tunes_head or self.scale is not None or model.manifest.head.has_layers
+        return has_layers or not (as_given and self.score.keeps_rows_apart)
 
     @property
     def head_size(self) -> int:
@@ -57,14 +67,18 @@ class Scorer:
 
     def predict(self, theta: Tensor, rows: Rows) -> ModelOutputs:
         """For theta (D, d)."""
-        outputs = rows.outputs.unsqueeze(0)
+        return self.predict_from(theta, rows.features, rows.outputs)
+
+    def predict_from(self, theta: Tensor, features: Tensor, outputs: Tensor) -> ModelOutputs:
+        """The same of what the backbone and the model as given make of the rows."""
+        outputs = outputs.unsqueeze(0)
         if self.tunes_head:
-            outputs = self.model.head.forward(theta[:, : self.head_size], rows.features)
+            outputs = self.model.head.forward(theta[:, : self.head_size], features)
         if self.exponent:
             outputs = times_power_of_two(outputs, -self.exponent)
         scale = None
         if self.scale is not None:
-            scale = self.scale.forward(theta[:, self.head_size :], rows.features)
+            scale = self.scale.forward(theta[:, self.head_size :], features)
         return ModelOutputs(outputs, scale)
 
     def size(self, prediction: ModelOutputs, threshold: Threshold, rows: Rows) -> Tensor:

@@ -1,7 +1,8 @@
 """Inputs as members see them: features by the backbone, in whole grains of rows.
 
 Matrix products treat the last few rows of a batch in another way than the others, which shows in the last bit. Rows are
-therefore filled up to whole grains, so that a row's set is the same whichever rows came with it.
+therefore filled up to whole grains, so that a row's set is the same whichever rows came with it. Where nothing is
+multiplied, they stay as they are.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ class SeenRows(NamedTuple):
     """What members have to know of at most CHUNK inputs."""
 
     features: Tensor
-    """what the backbone makes of them, filled up to whole grains with copies of the first"""
+    """what the backbone makes of them, filled up with copies of the first to whole grains if they will be multiplied"""
     digests: Digests | None
     """likewise, where ties are broken by a hash"""
     asked: int
@@ -35,7 +36,7 @@ class SeenRows(NamedTuple):
 def see(scorer: Scorer, inputs: NDArray[Any], device: torch.device, dtype: torch.dtype) -> SeenRows:
     """At most CHUNK checked rows."""
     count, model = len(inputs), scorer.model
-    missing = -count % GRAIN
+    missing = -count % GRAIN if scorer.multiplies else 0
     digests = scorer.rule.ties.digests(inputs, dtype)
     if missing and digests is not None:
         digests = np.append(digests, np.full(missing, digests[0]))

@@ -138,21 +138,26 @@ class Model:
 
     def features(self, x: NDArray[Any], device: torch.device, dtype: torch.dtype) -> Tensor:
         """(n, features): what the backbone makes of the inputs, in chunks, each input seen once."""
-        parts = [self._features(x[i : i + CHUNK], device, dtype) for i in range(0, len(x), CHUNK)]
-        return parts[0] if len(parts) == 1 else torch.cat(parts)
+        if 0 < len(x) <= CHUNK:
+            return self._features(x, device, dtype)
+        return torch.cat([self._features(x[i : i + CHUNK], device, dtype) for i in range(0, len(x), CHUNK)])
 
     def _features(self, x: NDArray[Any], device: torch.device, dtype: torch.dtype) -> Tensor:
         if isinstance(self.backbone, InProcessBackbone):
             # What is no code of ours gets the numbers as they were given.
-            found = self.backbone.of_rows(x)
-        else:
-            rows = np.ascontiguousarray(x)
-            # torch warns of arrays that it may not write to, which it does not do here.
-            rows = rows if rows.flags.writeable else rows.copy()
-            found = self.backbone.features(torch.from_numpy(rows).to(device, dtype))
-        if self.manifest.outputs == "probabilities":
-            found = logits_of(found)
-        return found.to(device, dtype)
+            return self._as_logits(self.backbone.of_rows(x)).to(device, dtype)
+        rows = np.ascontiguousarray(x)
+        # torch warns of arrays that it may not write to, which it does not do here.
+        rows = rows if rows.flags.writeable else rows.copy()
+        return self.features_of(torch.from_numpy(rows).to(device, dtype))
+
+    def features_of(self, x: Tensor) -> Tensor:
+        """(n, features) of at most a chunk of inputs that are on the device, by a backbone that is not in process."""
+        found = self._as_logits(self.backbone.features(x))
+        return found if found.dtype is x.dtype and found.device == x.device else found.to(x.device, x.dtype)
+
+    def _as_logits(self, found: Tensor) -> Tensor:
+        return logits_of(found) if self.manifest.outputs == "probabilities" else found
 
     def given_outputs(self, features: Tensor) -> Tensor:
         """(n, outputs): what the head says with the parameters that it came with."""

@@ -17,6 +17,7 @@ class Aps(LabelScore):
     """
 
     kind: ClassVar[str] = "aps"
+    keeps_rows_apart: ClassVar[bool] = True
 
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
         found, _places = totals_and_places(prediction.outputs)

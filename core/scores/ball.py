@@ -16,6 +16,7 @@ class Ball(Score):
     """|y - f(x)|_2."""
 
     kind: ClassVar[str] = "ball"
+    keeps_rows_apart: ClassVar[bool] = True
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Balls
     is_equivariant: ClassVar[bool] = True

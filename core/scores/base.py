@@ -46,6 +46,9 @@ class Score(BaseModel, ABC):
     """whether outputs and targets times a power of two give scores times it: then any unit will do"""
     has_one_size: ClassVar[bool] = False
     """whether all sets of a threshold are equally large, so that their size needs no bound"""
+    keeps_rows_apart: ClassVar[bool] = False
+    """whether the level set of a row is the same to the last bit whichever rows come with it, which products of
+    matrices do not promise"""
     cap_is_fixed: ClassVar[bool] = False
     """whether the size has a natural maximum, which no option replaces"""
 

@@ -14,6 +14,7 @@ class Box(Score):
     """max_j |y_j - f_j(x)|: level sets are cubes."""
 
     kind: ClassVar[str] = "box"
+    keeps_rows_apart: ClassVar[bool] = True
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Boxes
     is_equivariant: ClassVar[bool] = True

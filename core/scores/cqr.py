@@ -20,6 +20,7 @@ class Cqr(Score):
     """
 
     kind: ClassVar[str] = "cqr"
+    keeps_rows_apart: ClassVar[bool] = True
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Intervals
     is_equivariant: ClassVar[bool] = True

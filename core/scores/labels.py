@@ -12,6 +12,7 @@ from certiset.core.sets import LabelSets, PredictionSets
 from certiset.core.tasks import Task
 
 _PLACES = 32.0
+_SINGLE = (1,)
 
 
 class LabelScore(Score):
@@ -39,7 +40,8 @@ class LabelScore(Score):
         return scores.gather(2, index).squeeze(2)
 
     def level_set(self, prediction: ModelOutputs, tau: Tensor) -> list[PredictionSets]:
-        masks = self.of_labels(prediction) <= broadcast(tau).unsqueeze(-1)
+        # A single threshold fits scores of any shape as it is, and single sets are asked for often.
+        masks = self.of_labels(prediction) <= (tau if tau.shape == _SINGLE else broadcast(tau).unsqueeze(-1))
         return [LabelSets(mask) for mask in masks.cpu().numpy()]
 
     def size(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:

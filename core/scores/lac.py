@@ -14,6 +14,7 @@ class Lac(LabelScore):
     """1 - softmax(f(x))_y."""
 
     kind: ClassVar[str] = "lac"
+    keeps_rows_apart: ClassVar[bool] = True
 
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
         return 1 - torch.softmax(prediction.outputs, dim=-1)

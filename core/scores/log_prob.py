@@ -14,6 +14,7 @@ class LogProb(LabelScore):
     """-log softmax(f(x))_y."""
 
     kind: ClassVar[str] = "log_prob"
+    keeps_rows_apart: ClassVar[bool] = True
 
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
         return -torch.log_softmax(prediction.outputs, dim=-1)

@@ -24,6 +24,7 @@ class Raps(LabelScore):
     """`Aps` plus a penalty on labels beyond the first few, which shortens the tail of the set sizes."""
 
     kind: ClassVar[str] = "raps"
+    keeps_rows_apart: ClassVar[bool] = True
 
     penalty: NotNegative = Field(0.01, description="added for each place beyond `free`")
     free: NotNegative = Field(2, description="how many of the likeliest labels are not penalised")

@@ -15,6 +15,7 @@ class Residual(Score):
     """|y - f(x)|."""
 
     kind: ClassVar[str] = "residual"
+    keeps_rows_apart: ClassVar[bool] = True
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Intervals
     is_equivariant: ClassVar[bool] = True

@@ -20,7 +20,7 @@ class _Identity:
     row_proof = PROVED
 
     def features(self, x: Tensor) -> Tensor:
-        return x.flatten(1)
+        return x if x.dim() == 2 else x.flatten(1)
 
     def tensors(self) -> dict[str, Tensor]:
         return {}

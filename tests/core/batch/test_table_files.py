@@ -12,6 +12,7 @@ import pytest
 
 from certiset.batch import SetPredictor, predict_file
 from certiset.core.batch import table_files
+from certiset.core.batch.table_formats import TABLE_FORMATS
 from certiset.core.data.frame import Frame
 from certiset.core.errors import DataError, FileKindError
 from certiset.core.fit import fit, load
@@ -165,3 +166,16 @@ def test_groups_and_names_by_the_command(tmp_path: Path, few_rows: None, suffix:
     else:
         with answer.open() as lines:
             assert [json.loads(row["names"]) for row in csv.DictReader(lines)] == names
+
+
+@pytest.mark.parametrize("row_group", [1000, 600_000])
+def test_memory_does_not_grow_with_the_file(saved: Path, tmp_path: Path, row_group: int) -> None:
+    """What is read of it at once is bounded, in many row groups as in one."""
+    x = np.random.default_rng(5).normal(size=(600_000, 3))
+    pq.write_table(pa.table(dict(zip("abc", x.T, strict=True))), tmp_path / "in.parquet", row_group_size=row_group)
+    held, before = [], pa.total_allocated_bytes()
+    for batch in TABLE_FORMATS[".parquet"].batches(tmp_path / "in.parquet", 5000, SetPredictor(saved)):
+        assert batch.num_rows == 5000
+        held.append(pa.total_allocated_bytes() - before)
+    assert len(held) == 120
+    assert max(held) < x.nbytes / 2

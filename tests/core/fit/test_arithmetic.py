@@ -13,6 +13,8 @@ from certiset.core.errors import DataError, UncoveredError
 from certiset.core.fit import Predictor, fit
 from certiset.core.fit.precision import full_precision
 from certiset.core.models import Model
+from certiset.core.scores import SCORES as SCORES_BY_NAME
+from certiset.core.scores import ModelOutputs, make_score
 from certiset.core.sets import Balls, Intervals
 from tests.core.fit.problems import QUICK, class_data, class_model, toy_data, toy_model
 
@@ -214,3 +216,35 @@ def test_a_fit_in_float64_has_slack_of_float64() -> None:
     x, y = class_data(600, 0)
     both = [fit(class_model(), x, y, method="standard", dtype=dtype).certificate for dtype in ("float32", "float64")]
     assert 0 < both[0].members[0].tau - both[1].members[0].tau < 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", [kind for kind in SCORES_BY_NAME if SCORES_BY_NAME[kind].keeps_rows_apart])
+def test_a_score_that_keeps_rows_apart_does_so_to_the_last_bit(kind: str, dtype: torch.dtype) -> None:
+    """Their rows are not filled up to whole grains."""
+    score = make_score(kind)
+    generator = torch.Generator().manual_seed(0)
+    for outputs in (2,) if kind == "cqr" else (2, 3, 7, 8, 10, 17, 33, 100, 257):
+        for rows in (2, 3, 8, 15, 17, 100):
+            given = 4 * torch.randn(1, rows, outputs, dtype=dtype, generator=generator)
+            tau = torch.tensor([0.7], dtype=dtype)
+            targets = given[0, :, 0] if score.sets is Intervals else given[0]
+            truth = torch.zeros(rows, dtype=torch.int64) if score.task == "classification" else targets.roll(1)
+            together = score.of_target(ModelOutputs(given, None), truth)
+            sets = score.level_set(ModelOutputs(given, None), tau)[0]
+            for row in (0, rows // 2, rows - 1):
+                one = ModelOutputs(given[:, row : row + 1].clone(), None)
+                assert torch.equal(score.of_target(one, truth[row : row + 1]), together[:, row : row + 1])
+                assert score.level_set(one, tau)[0].to_json() == sets.take(slice(row, row + 1)).to_json()
+
+
+def test_rows_are_filled_up_where_they_are_multiplied_and_nowhere_else() -> None:
+    x, y = class_data(600, 0)
+    for method in ("standard", "learned"):
+        assert len(fit(class_model(), x, y, method=method, **QUICK).seen(x[:3]).features) == 16
+    given = Model.from_manifest({"task": "classification", "classes": 3, "input_shape": [3]})
+    logits = np.random.default_rng(0).normal(size=(200, 3))
+    predictor = fit(given, logits, logits.argmax(1), method="standard")
+    assert len(predictor.seen(logits[:1]).features) == 1
+    together = predictor.predict_set(logits).to_json()
+    assert [predictor.predict_set(logits[row : row + 1]).to_json()[0] for row in range(200)] == together
