@@ -2,8 +2,9 @@
 
     python -m benchmarks.tails [--seconds 2] [--windows 9] [--answers npz] [--output FILE]
 
-Both are asked at half of what GET /predict_set bears: by themselves, and while another tenant posts batches of 10,000
-rows in three loops. Reach: at most 3 times the empty route's 99th percentile, and at most 5 times with the batches.
+Both are asked at half of what GET /predict_set bears on as many connections: by themselves, and while another tenant
+posts batches of 10,000 rows in three loops. Reach: at most 3 times the empty route's 99th percentile, and at most 5
+times with the batches.
 
 Client, batches and server share the machine. What they take from each other shows in a third target, a server in a
 process of its own that does nothing: no service on the same cores has a shorter tail beside the same batches.
@@ -35,7 +36,7 @@ import numpy as np
 
 from benchmarks.bare_server import bare_server
 from benchmarks.http_load import run, wait_for_server
-from benchmarks.serving import CROWD, PORT, start, store_predictor
+from benchmarks.serving import PORT, start, store_predictor
 from certiset.core.settings import Settings
 from certiset.core.store import Store
 from certiset.service.http.access.keys import KeyRing
@@ -43,6 +44,7 @@ from certiset.service.http.access.secret import derive, read_secret
 
 ROWS = 10_000
 _LOOPS = 3
+_CONNECTIONS = 8
 _NICENESS = 10
 """of those who send batches: elsewhere they have processors of their own, and take none of the server's"""
 _OTHER = "other"
@@ -78,8 +80,8 @@ def measure(home: Path, seconds: float, windows: int, answers: str) -> dict[str,
         with awake(), bare_server() as bare:
             asyncio.run(wait_for_server(bare))
             targets = {"empty": (PORT, "/empty"), "predict_set": (PORT, path), "bare_server": (bare, "/")}
-            run(PORT, path, 8, 1.0)
-            rate = run(PORT, path, CROWD, seconds)["rate"] / 2
+            run(PORT, path, _CONNECTIONS, 1.0)
+            rate = run(PORT, path, _CONNECTIONS, seconds)["rate"] / 2
             alone = tails(targets, rate, seconds, windows)
             with batches(PORT, key, others, answers) as served:
                 _await_first(served)
@@ -100,7 +102,7 @@ def tails(targets: dict[str, tuple[int, str]], rate: float, seconds: float, wind
     errors = 0
     for _ in range(windows):
         for name, (port, path) in targets.items():
-            window = run(port, path, 8, seconds, rate=rate)
+            window = run(port, path, _CONNECTIONS, seconds, rate=rate)
             found[name].append(1000 * window["p99"])
             errors += window["errors"]
     quiet = {f"{name}_p99_ms": statistics.quantiles(times, n=4)[0] for name, times in found.items()}
