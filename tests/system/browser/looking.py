@@ -5,10 +5,13 @@ from playwright.sync_api import Page
 
 from tests.system.browser.conftest import ARTEFACTS
 
+_PATIENCE = 180_000
+"""milliseconds that a picture may take: that of the longest page, as a whole, beside all other tests, takes a while"""
+
 
 def keep(page: Page, name: str) -> None:
     ARTEFACTS.mkdir(exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
+    page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True, timeout=_PATIENCE)
 
 
 def findings(page: Page) -> list[str]:
