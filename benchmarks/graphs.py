@@ -57,7 +57,7 @@ def measure(seconds: float, windows: int) -> dict[str, Any]:
 
 
 def _apart(widths: Sequence[int], seconds: float, windows: int) -> dict[str, float]:
-    """Microseconds a row, in this process. A mean over rows, times zero, is all that the unproved network has more."""
+    """Microseconds per row, in this process. All that the unproved network has more is a mean over rows, times zero."""
     graphs: dict[str, Graph] = {
         "proved": GraphSession(network(widths)),
         "one_by_one": GraphSession(network(widths, mixes=True)),

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from certiset.extras import explaining
+
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A module's ``__getattr__``: ``homes`` says in which module of the package each name is defined."""
@@ -12,7 +14,8 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{homes[name]}"), name)
+        with explaining(f"{package}.{name}"):
+            found = getattr(import_module(f"{package}.{homes[name]}"), name)
         setattr(sys.modules[package], name, found)
         return found
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from certiset.core.drawing import GREY, Drawing, opened
 from certiset.core.errors import OptionError
-from certiset.extras import explained
+from certiset.extras import explaining
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,10 +20,8 @@ _PIXELS = 96
 def draw(drawing: Drawing, ax: "Axes | None" = None) -> "Axes":
     """Onto these axes, or those of a figure of its own."""
     if ax is None:
-        try:
+        with explaining("plot"):
             from matplotlib import pyplot  # noqa: PLC0415 (an extra, and slow to load)
-        except ModuleNotFoundError as error:
-            raise explained(error, "plot") from None
         _, ax = pyplot.subplots(figsize=(_WIDTH / _PIXELS, drawing.height / _PIXELS), layout="constrained")
     surface = _Surface(ax)
     drawing.onto(surface)

@@ -169,7 +169,7 @@ def reproduce(name: str, order: Order) -> dict[str, Any]:
 
 
 def write(label: str, result: dict[str, Any], order: Order) -> None:
-    """The JSON file with one run a line, and the page that is made of it."""
+    """The JSON file with one run per line, and the page that is made of it."""
     head = json.dumps({key: value for key, value in result.items() if key != "runs"}, indent=1).removesuffix("\n}")
     lines = ",\n".join(json.dumps(run) for run in result["runs"])
     _replace(order.output / f"{label}.json", f'{head},\n "runs": [\n{lines}\n]\n}}\n')
@@ -224,7 +224,7 @@ def _kept(runs: list[dict[str, Any]]) -> str:
         methods = dict.fromkeys(NAMES.get(name, name.replace("_", " ")) for name in names)
         told.append(f"{len(kept)} by {origin} ({'; '.join(methods)})")
     return (
-        f"\nOf the {len(runs)} runs {' and '.join(told)} were made earlier and kept; made again, single runs of rivals "
+        f"\nOf the {len(runs)} runs {' and '.join(told)} were made earlier and kept; run again, single runs of rivals "
         "that were tuned for size came out up to 6 % larger or smaller. All others are new.\n"
     )
 

@@ -15,7 +15,7 @@ from benchmarks.evidence.tabular import TRAINING
 
 OURS = "certiset"
 _HEAD = ["library", "lines", "mean size", "coverage", "splits below 90 %", "calibration, CPU s", "1 row, µs"]
-_HEAD += ["10,000 rows, µs a row"]
+_HEAD += ["10,000 rows, µs per row"]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from certiset.core.batch.set_predictor import SetPredictor
 from certiset.core.batch.table_formats import TABLE_FORMATS, TableFormat
 from certiset.core.errors import DataError, FileKindError
 from certiset.core.whole_file import written_whole
+from certiset.extras import explaining
 
 _NUMBERS_AT_ONCE = 2**22
 _MOST_ROWS = 65_536
@@ -23,6 +24,7 @@ Told = Callable[[int, int | None], None]
 """takes the rows that are done, and how many there are if that is known"""
 
 
+@explaining("certiset.batch.predict_file")
 def predict_file(
     source: str | Path, answer: str | Path, predictor: SetPredictor, *, told: Told | None = None, restart: bool = False
 ) -> int:

@@ -18,12 +18,11 @@ from certiset.core.certificate.open_sizes import open_size_checks
 from certiset.core.certificate.population import is_by_class
 from certiset.core.certificate.sizes import (
     GRID_BETTING,
-    ONE_SIZE,
     QUANTILE_SHARE,
     SizeNumbers,
-    one_size,
     reason_against,
 )
+from certiset.core.sets.one_size import ONE_SIZE, one_size
 
 
 def gamma_of_group(gamma: float, groups: int) -> float:
@@ -71,10 +70,11 @@ def _quantile(efficiency: Efficiency, group: Group, gamma: float, name: str, *, 
 
 def _exact(certificate: CertificateContent, group: Group, tau: float, name: str) -> list[Check]:
     score, efficiency = certificate.provenance.score, certificate.efficiency
-    known = Check("score of one size", ONE_SIZE.get(score) == efficiency.measure, ONE_SIZE, score)
-    if not known.ok:
+    law = one_size(score, efficiency.measure)
+    known = Check("score of one size", law is not None, list(ONE_SIZE), score)
+    if law is None:
         return [known]
-    size = one_size(score, tau, efficiency.dimensions)
+    size = law.at(tau, efficiency.dimensions)
     stated = group.upper_bound or 0.0
     return [Check(f"size of group {name}", stated >= size, f"at least {size}", stated)]
 

@@ -8,8 +8,8 @@ from certiset.core.bounds import SizeCounts, simultaneous_grid
 from certiset.core.certificate.checks import Check, close, equal
 from certiset.core.certificate.content import CertificateContent
 from certiset.core.certificate.levels import ALPHA_MAX, SHARES, TABLE, Level, Levels
-from certiset.core.certificate.sizes import ONE_SIZE, one_size
 from certiset.core.errors import OptionError
+from certiset.core.sets.one_size import one_size
 
 
 def place_of(certificate: CertificateContent, levels: Levels, alpha: float) -> int:
@@ -77,8 +77,8 @@ def _sizes(certificate: CertificateContent, levels: Levels) -> list[Check]:
 
 def _exact(certificate: CertificateContent, level: Level) -> Check:
     score, efficiency = certificate.provenance.score, certificate.efficiency
-    known = ONE_SIZE.get(score) == efficiency.measure
-    size = one_size(score, level.tau, efficiency.dimensions) if known else float("inf")
+    law = one_size(score, efficiency.measure)
+    size = float("inf") if law is None else law.at(level.tau, efficiency.dimensions)
     return Check(f"size at {level.alpha}", (level.size_bound or 0.0) >= size, size, level.size_bound)
 
 

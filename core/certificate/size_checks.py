@@ -9,8 +9,8 @@ from certiset.core.certificate.checks import Check, close, equal
 from certiset.core.certificate.content import CertificateContent
 from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.certificate.size_statement import size_statement
-from certiset.core.certificate.sizes import ONE_SIZE, one_size
 from certiset.core.sets.measures import MEASURES
+from certiset.core.sets.one_size import ONE_SIZE, one_size
 
 
 def size_checks(certificate: CertificateContent) -> list[Check]:
@@ -46,11 +46,12 @@ def _domains(certificate: CertificateContent) -> list[Check]:
 def _exact(certificate: CertificateContent, upper_bound: float) -> list[Check]:
     """Sets of one size, which follows from the threshold; by rounding a little more."""
     score, efficiency = certificate.provenance.score, certificate.efficiency
-    known = Check("score of one size", ONE_SIZE.get(score) == efficiency.measure, ONE_SIZE, score)
-    if not known.ok:
+    law = one_size(score, efficiency.measure)
+    known = Check("score of one size", law is not None, list(ONE_SIZE), score)
+    if law is None:
         return [known]
     stated = _of(certificate, "efficiency_bound")
-    sizes = [one_size(score, member.tau, efficiency.dimensions) for member in certificate.members]
+    sizes = [law.at(member.tau, efficiency.dimensions) for member in certificate.members]
     reached = all(bound is not None and bound >= size for bound, size in zip(stated, sizes, strict=True))
     weights = guarantee_of(certificate.coverage).weights(certificate)
     mean = float(np.average([bound or 0.0 for bound in stated], weights=weights))

@@ -7,15 +7,11 @@ import numpy as np
 
 from certiset.core.bounds import EfficiencyBound, SizeCounts, per_draw_efficiency_bound, size_quantile_rank
 from certiset.core.bounds.domain import Floats, Ints
-from certiset.core.bounds.errors import DomainError
-from certiset.core.sets.balls import unit_ball_volume
 from certiset.core.sets.measures import MEASURES
 
 GRID_BETTING = "grid_betting"
 QUANTILE_SHARE = 0.1
 """of future sets, which may be larger than the certified quantile"""
-ONE_SIZE = {"residual": "width", "ball": "volume", "box": "volume"}
-"""scores whose sets have one size, and how it is measured: by their names, for a reader who has only a certificate"""
 NO_CAP = (
     "No mean size is certified: sizes have no largest value, and nothing fixed one before the calibration rows were "
     "seen. With the option size_cap there is one."
@@ -67,16 +63,6 @@ class SizeNumbers:
             rank = size_quantile_rank(self.n, share, self.gamma, draws=self.draws, grid_size=points)
             return np.full(len(self.log_ratios), rank, dtype=np.int64)
         return np.atleast_1d(size_quantile_rank(self.n, share, self.gamma, self.log_ratios, self.draws, points))
-
-
-def one_size(score: str, tau: float, dimensions: int | None) -> float:
-    """The size of every set at that threshold, but for rounding."""
-    if score == "residual":
-        return 2 * tau
-    if dimensions is None or dimensions < 1:
-        raise DomainError("the number of dimensions is needed for a volume.")
-    unit = unit_ball_volume(dimensions) if score == "ball" else 2.0**dimensions
-    return unit * max(tau, 0.0) ** dimensions
 
 
 def reason_against(measure: str, upper_bound: float, cap: float, measured: float) -> str | None:

@@ -180,6 +180,9 @@ def as_numbers(name: str, value: ArrayLike) -> NDArray[Any]:
 
 def _refuse_objects(name: str, array: NDArray[Any]) -> None:
     """Names the first cell that is no number, where there is one; None is what JSON calls null."""
+    if array.ndim == 0:
+        given: Any = array[()]
+        _refuse(name, f"{name} must be an array of numbers, not {'None' if given is None else type(given).__name__}.")
     for place in itertools.islice(np.ndindex(array.shape), _FEW):
         cell: Any = array[place]
         if cell is None or isinstance(cell, str):

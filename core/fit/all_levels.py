@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from certiset.core.bounds import simultaneous_grid
-from certiset.core.certificate.content import EXACT, Efficiency
+from certiset.core.certificate.content import Efficiency
 from certiset.core.certificate.levels import ALPHA_MAX, MOST_COUNTS, SHARES, TABLE, Level, Levels
-from certiset.core.certificate.sizes import GRID_BETTING, one_size, reason_against
+from certiset.core.certificate.sizes import GRID_BETTING, reason_against
 from certiset.core.fit.fitted import Fitted
 from certiset.core.fit.reference_rows import ReferenceRows
 from certiset.core.fit.rows import Rows
@@ -80,10 +80,9 @@ def with_levels(
             sizes=unit.multiply(ordered.double().tolist()),
             tie=None if ties is None else ties[place],
         )
-        if efficiency.bound == EXACT:
+        if (law := scorer.score.one_size) is not None:
             largest = unit.multiply([float(size.max())])[0]
-            exact = one_size(scorer.score.kind, taus[place], efficiency.dimensions)
-            measured = replace(measured, size_bound=max(largest, exact))
+            measured = replace(measured, size_bound=max(largest, law.at(taus[place], efficiency.dimensions)))
         elif efficiency.bound == GRID_BETTING:
             measured = _certified(
                 measured, scorer, theta, prediction, threshold, rows, tuning, efficiency, gamma, alpha

@@ -16,7 +16,6 @@ from certiset.core.certificate.sizes import (
     NO_CAP,
     QUANTILE_SHARE,
     SizeNumbers,
-    one_size,
     reason_against,
 )
 from certiset.core.fit.candidates import Candidate
@@ -99,7 +98,7 @@ def certify(plan: Plan, scorer: Scorer, candidate: Candidate, parts: Parts) -> C
     The quantile of the size is at the threshold itself if the sizes that it may take are fixed: labels, and where no
     tuning rows fix a grid of thresholds, a ladder. The mean always needs such a grid.
     """
-    measure, has_one_size, cap = scorer.score.sets.measure, scorer.score.has_one_size, parts.cap
+    measure, has_one_size, cap = scorer.score.sets.measure, scorer.score.one_size is not None, parts.cap
     wanted = plan.n >= _SMALLEST_N_OF_GRID and not has_one_size
     grid = parts.tuning if wanted and cap is not None else None
     fixed = fixed_grid(scorer, cap) if wanted and cap is not None and parts.tuning is None else []
@@ -157,8 +156,10 @@ def _of_one_size(scorer: Scorer, candidate: Candidate, parts: Parts, calibrated:
 
 def sizes_of_one(scorer: Scorer, calibrated: Calibrated) -> list[float]:
     """The size of every set of each member, for a score whose sets have one."""
+    law = scorer.score.one_size
+    assert law is not None
     each = zip(calibrated.largest, calibrated.tau, strict=True)
-    return [max(size, one_size(scorer.score.kind, tau, dimensions_of(scorer))) for size, tau in each]
+    return [max(size, law.at(tau, dimensions_of(scorer))) for size, tau in each]
 
 
 def dimensions_of(scorer: Scorer) -> int | None:

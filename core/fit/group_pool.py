@@ -186,7 +186,7 @@ def _with_size(
     grid = grid_rows(work.tuning(), codes, place)
     measured = measure_pool(scorer, pool.theta, tau, work.take(last), grid, pool.cap, options.level, ties)
     mean = measured.mean(pool.weights)
-    if scorer.score.has_one_size:
+    if scorer.score.one_size is not None:
         widest = max(sizes_of_one(scorer, one)[0] for one in known)
         return replace(group, size=mean, bound=EXACT, upper_bound=widest), None
     sized = pool_sizes(

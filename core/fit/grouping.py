@@ -29,7 +29,9 @@ from certiset.core.data.group_labels import MOST_GROUPS, GroupLabels, GroupName
 from certiset.core.errors import DataError, OptionError
 from certiset.core.fit.group_rule import OTHER, GroupRule
 from certiset.core.fit.options import FitOptions
+from certiset.core.fit.set_rules import without_label_scores
 from certiset.core.models import Model
+from certiset.core.scores.labels import LabelScore
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def check_groups(options: FitOptions, model: Model, data: CheckedData) -> None:
         raise OptionError(
             "groups: class is for models of classes: name a column of groups, or array of them.", field="groups"
         )
+    if options.groups == BY_CLASS and not isinstance(options.chosen_score, LabelScore):
+        raise without_label_scores("groups", options.chosen_score)
     if options.groups == BY_CLASS and model.outputs > MOST_GROUPS:
         raise OptionError(
             f"at most {MOST_GROUPS:,} classes can be promised one by one, not {model.outputs:,}.", field="groups"

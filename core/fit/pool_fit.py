@@ -54,7 +54,7 @@ def fit_pool(work: Workspace, family: Family, pull: float) -> Fitted:
     tuning = work.tuning()
     cap = size_cap(scorer, tuning, options.size_cap)
     measured = measure_pool(scorer, theta, tau, work.take(blocks[-1]), tuning, cap, options.level, ties)
-    if scorer.score.has_one_size:
+    if scorer.score.one_size is not None:
         widths = [sizes_of_one(scorer, one)[0] for one in found]
         efficiency = pool.exact_efficiency(
             widths,

@@ -20,7 +20,7 @@ def predictor_card(model: Model, certificate: Certificate, members: int, groups:
     facts = [
         ("promise", f"covers at least {levels}, with confidence {confidence}"),
         ("task", manifest.task),
-        ("inputs", listed(columns) if columns else f"{shape} numbers a row"),
+        ("inputs", listed(columns) if columns else f"{shape} numbers per row"),
         *([("classes", listed(labels))] if labels else []),
         *([("groups", _groups(groups))] if groups is not None else []),
         ("made by", f"method {provenance.method}, score {provenance.score}"),

@@ -83,6 +83,9 @@ PLAIN = SetRule()
 def make_rule(options: FitOptions, score: Score) -> SetRule:
     """As the options ask; an `OptionError` where the score's sets are none of labels."""
     if not isinstance(score, LabelScore):
+        field = "non_empty" if options.non_empty else "ties" if options.ties != TOGETHER.kind else None
+        if field is not None and score.task == "classification":
+            raise without_label_scores(field, score)
         if options.ties != TOGETHER.kind:
             raise OptionError(
                 f"ties = {options.ties} is for sets of labels, and score {score.kind} is of numbers, which hardly tie: "
@@ -98,6 +101,15 @@ def make_rule(options: FitOptions, score: Score) -> SetRule:
     hashed = options.ties == HashedTies.kind
     ties = HashedTies.of_fit(options.seed, getattr(torch, options.dtype)) if hashed else TOGETHER
     return SetRule(ties, options.non_empty)
+
+
+def without_label_scores(field: str, score: Score) -> OptionError:
+    """A score of another package may know only how badly a row's own label fits."""
+    return OptionError(
+        f"{field} needs the scores of all labels (a LabelScore), and score {score.kind} has none: leave {field} out, "
+        "or choose another score.",
+        field=field,
+    )
 
 
 def read_rule(described: Mapping[str, Any], score: Score) -> SetRule:

@@ -227,11 +227,14 @@ def fixed_grid(scorer: Scorer, cap: float) -> list[float]:
 
 
 def size_cap(scorer: Scorer, tuning: Rows | None, given: float | None) -> float | None:
-    """The size that counts as 1, fixed before D_N: the score's own, or the one that was given where it has none."""
+    """The size that counts as 1, fixed before D_N: all labels, or else what was given, or else what the score says."""
+    if scorer.score.cap_is_fixed:
+        # No count of labels is ever cut, also those of a score that is not ours.
+        return float(scorer.model.outputs)
+    if given is not None:
+        return given
     own = scorer.score.size_cap(scorer.model.outputs, None if tuning is None else tuning.y)
-    if given is None or scorer.score.cap_is_fixed:
-        return None if own is None else SizeUnit.of(scorer).multiply([own])[0]
-    return given
+    return None if own is None else SizeUnit.of(scorer).multiply([own])[0]
 
 
 def _host(values: list[Tensor]) -> list[float]:

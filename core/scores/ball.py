@@ -20,7 +20,6 @@ class Ball(Score):
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Balls
     is_equivariant: ClassVar[bool] = True
-    has_one_size: ClassVar[bool] = True
 
     def check(self, outputs: int, targets: int) -> None:
         check_vector_targets(self.kind, outputs, targets)

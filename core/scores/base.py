@@ -10,6 +10,8 @@ from torch import Tensor
 
 from certiset.core.errors import OptionError
 from certiset.core.sets import PredictionSets
+from certiset.core.sets.measures import MEASURES
+from certiset.core.sets.one_size import OneSize, one_size
 from certiset.core.tasks import Task
 
 _PLACES = 32.0
@@ -44,13 +46,19 @@ class Score(BaseModel, ABC):
     """whether it divides by a learned scale u(x; theta)"""
     is_equivariant: ClassVar[bool] = False
     """whether outputs and targets times a power of two give scores times it: then any unit will do"""
-    has_one_size: ClassVar[bool] = False
-    """whether all sets of a threshold are equally large, so that their size needs no bound"""
     keeps_rows_apart: ClassVar[bool] = False
     """whether the level set of a row is the same to the last bit whichever rows come with it, which products of
     matrices do not promise"""
-    cap_is_fixed: ClassVar[bool] = False
-    """whether the size has a natural maximum, which no option replaces"""
+
+    @property
+    def one_size(self) -> OneSize | None:
+        """How large all sets of a threshold are, where auditors know it: then their size needs no bound."""
+        return one_size(self.kind, self.sets.measure)
+
+    @property
+    def cap_is_fixed(self) -> bool:
+        """Whether sizes are numbers of labels: that of all labels is the largest, which nothing replaces."""
+        return MEASURES[self.sets.measure].is_count
 
     def to_json(self) -> dict[str, Any]:
         """Kind and options; `make_score` reads it back."""
@@ -87,7 +95,8 @@ class Score(BaseModel, ABC):
     def size_cap(self, outputs: int, tuning_targets: Tensor | None) -> float | None:
         """The size that counts as 1 in the efficiency certificate: the volume that the tuning targets span.
 
-        None where there are no tuning targets, or they span nothing. Depends on no calibration row.
+        None where there are no tuning targets, or they span nothing. Depends on no calibration row. Not asked where
+        sizes are numbers of labels.
         """
         if tuning_targets is None:
             return None

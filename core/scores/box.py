@@ -18,7 +18,6 @@ class Box(Score):
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Boxes
     is_equivariant: ClassVar[bool] = True
-    has_one_size: ClassVar[bool] = True
 
     def check(self, outputs: int, targets: int) -> None:
         check_vector_targets(self.kind, outputs, targets)

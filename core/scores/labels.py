@@ -20,7 +20,6 @@ class LabelScore(Score):
 
     task: ClassVar[Task] = "classification"
     sets: ClassVar[type[PredictionSets]] = LabelSets
-    cap_is_fixed: ClassVar[bool] = True
 
     @abstractmethod
     def of_labels(self, prediction: ModelOutputs) -> Tensor:
@@ -57,10 +56,6 @@ class LabelScore(Score):
         logs = torch.log_softmax(prediction.outputs, dim=-1)
         index = y.view(1, -1, 1).expand(logs.shape[0], -1, 1)
         return -logs.gather(2, index).squeeze(2).mean(dim=1)
-
-    def size_cap(self, outputs: int, tuning_targets: Tensor | None) -> float | None:
-        """The number of labels."""
-        return float(outputs)
 
     def rounding(self, prediction: ModelOutputs, tau: Tensor) -> Tensor:
         """In units of the outputs too: if scores tie, many inputs sit exactly at tau and would fall out together."""

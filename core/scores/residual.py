@@ -19,7 +19,6 @@ class Residual(Score):
     task: ClassVar[Task] = "regression"
     sets: ClassVar[type[PredictionSets]] = Intervals
     is_equivariant: ClassVar[bool] = True
-    has_one_size: ClassVar[bool] = True
 
     def check(self, outputs: int, targets: int) -> None:
         if outputs != 1 or targets != 1:

@@ -13,7 +13,6 @@ class ScaledBall(Ball):
 
     kind: ClassVar[str] = "scaled_ball"
     has_scale: ClassVar[bool] = True
-    has_one_size: ClassVar[bool] = False
 
     def without_scale(self) -> Score:
         return Ball()

@@ -13,7 +13,6 @@ class ScaledResidual(Residual):
 
     kind: ClassVar[str] = "scaled_residual"
     has_scale: ClassVar[bool] = True
-    has_one_size: ClassVar[bool] = False
 
     def without_scale(self) -> Score:
         return Residual()

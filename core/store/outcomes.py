@@ -98,11 +98,6 @@ class Outcomes:
         chosen = select(Monitor.predictor_id).where(Monitor.contradicted_at.is_not(None))
         return len(self._session.execute(chosen).all())
 
-    def contradicted_of(self, tenant: str) -> set[str]:
-        """A tenant's predictors whose certificates are contradicted."""
-        chosen = select(Monitor.predictor_id).where(Monitor.tenant == tenant, Monitor.contradicted_at.is_not(None))
-        return set(self._session.scalars(chosen))
-
     def _fresh(self, tenant: str, reported: Sequence[Reported]) -> list[Reported]:
         """Those whose prediction was not reported before, the first of each."""
         given = {outcome.prediction: outcome for outcome in reversed(reported)}

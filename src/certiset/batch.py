@@ -6,6 +6,9 @@ ray.data.read_parquet("rows.parquet").map_batches(SetPredictor, fn_constructor_a
 spark_frame.mapInArrow(SetPredictor("predictor"), schema)
 """
 
-from certiset.core.batch import SetPredictor, predict_file
+from certiset.extras import explaining
+
+with explaining("certiset.batch"):
+    from certiset.core.batch import SetPredictor, predict_file
 
 __all__ = ["SetPredictor", "predict_file"]

@@ -1,5 +1,7 @@
 """Which extra brings a package that is not installed: a plain ``pip install certiset`` is for clients and auditors."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 PACKAGES = {
@@ -39,15 +41,28 @@ class MissingExtraError(ModuleNotFoundError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f"{what} needs the package {package}: pip install 'certiset[{extra}]'", name=package)
+        self.extra = extra
 
 
 def explained(error: ModuleNotFoundError, what: str) -> ModuleNotFoundError:
-    """The same with the extra to install, where an extra has the package; otherwise the error as it is."""
+    """The same with the extra to install, where an extra has the package; otherwise the error as it is.
+
+    ``what`` needs it: of several names that need one another, that which was asked for, which is the outermost.
+    """
     package = (error.name or "").partition(".")[0]
     if isinstance(error, MissingExtraError):
-        return error
+        return MissingExtraError(what, package, error.extra)
     extra = next((extra for extra, packages in PACKAGES.items() if package in packages), None)
     return error if extra is None else MissingExtraError(what, package, extra)
+
+
+@contextmanager
+def explaining(what: str) -> Iterator[None]:
+    """Around what a missing package would stop."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise explained(error, what) from None
 
 
 def require(extra: str, what: str) -> None:

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from certiset.extras import explained
+from certiset.extras import explaining
 
 if TYPE_CHECKING:
     from certiset.core.fit import Predictor
@@ -108,7 +108,5 @@ def _signature(predictor: "Predictor") -> Any:
 def _mlflow(name: str) -> Any:
     from importlib import import_module  # noqa: PLC0415
 
-    try:
+    with explaining("certiset.mlflow"):
         return import_module(name)
-    except ModuleNotFoundError as error:
-        raise explained(error, "certiset.mlflow") from None

@@ -14,17 +14,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
-from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from certiset.core.certificate import Certificate
 from certiset.core.errors import OptionError
-from certiset.core.fit import Predictor, fit
 from certiset.core.sets import Intervals, PredictionSets
+from certiset.extras import explaining
+
+with explaining("certiset.sklearn"):
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+    from sklearn.exceptions import NotFittedError
+    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+    from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+    from certiset.core.fit import Predictor, fit
 
 __all__ = ["CertifiedClassifier", "CertifiedRegressor"]
 

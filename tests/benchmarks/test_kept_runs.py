@@ -1,4 +1,4 @@
-"""Runs that are kept from an earlier result say so, and are not made again."""
+"""Runs that are kept from an earlier result say so, and are not repeated."""
 
 import io
 import json

@@ -41,7 +41,7 @@ Instant: TypeAlias = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 Since = Annotated[Instant | None, Query(description="at that time or later, such as 2026-01-31T00:00:00Z")]
 Until = Annotated[Instant | None, Query(description="before that time")]
 Format = Annotated[
-    Literal["json", "jsonl"] | None, Query(description=f"jsonl, or `Accept: {JSON_LINES}`: all entries, one a line")
+    Literal["json", "jsonl"] | None, Query(description=f"jsonl, or `Accept: {JSON_LINES}`: all entries, one per line")
 ]
 Limit = Annotated[int | None, Query(ge=1, le=200, description=f"maximum number of items (default {_PAGE})")]
 

@@ -102,7 +102,7 @@ def test_what_a_client_has_read_looks_the_same(by_class: Predictor) -> None:
 
 
 def test_a_predictor_says_what_it_promises_and_takes(plain: Predictor) -> None:
-    is_sound(plain, "<b>forest</b>", plain.certificate.statement, "covers at least 90 %", "3 numbers a row", HOSTILE)
+    is_sound(plain, "<b>forest</b>", plain.certificate.statement, "covers at least 90 %", "3 numbers per row", HOSTILE)
 
 
 def test_sets_are_written_with_the_names_of_their_classes(plain: Predictor) -> None:

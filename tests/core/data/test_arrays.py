@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import certiset
 from certiset.core.data import DatasetArrays
 from certiset.core.data.arrays import CheckedData, as_numbers, check_data, check_inputs
 from certiset.core.errors import DataError
@@ -32,6 +33,7 @@ FLAWS: list[tuple[Any, Any, str, str]] = [
     ([["a", "b", "c"]] * 4, LABELS, "x", "x must hold numbers, not <U1."),
     ([[1, 2, 3], [1, 2]], LABELS[:2], "x", "x must be an array of numbers whose rows all have one shape."),
     (X, 3, "y", "y must hold one row for each point, not a single number."),
+    (X, {"a": 1}, "y", "y must be an array of numbers, not dict."),
     (np.array([[object()] * 3] * 4), LABELS, "x", "x must hold numbers, not Python objects."),
     (X, LABELS + 1j, "y", "y must hold numbers, not complex128."),
     (X, LABELS[:3], "y", "x has 4 rows and y has 3: one target per row is needed."),
@@ -47,6 +49,15 @@ def test_uploads_and_fits_refuse_in_the_same_words(x: Any, y: Any, field: str, s
             check(x, y)
         assert str(caught.value) == sentence
         assert caught.value.field == field
+
+
+def test_nothing_at_all_is_refused_by_its_name() -> None:
+    for x, y, field in ((None, LABELS, "x"), (X, None, "y")):
+        with pytest.raises(DataError, match=f"^{field} must be an array of numbers, not None.$") as caught:
+            certiset.fit(CLASSES, x, y)
+        assert caught.value.field == field
+    with pytest.raises(DataError, match=r"^x must be an array of numbers, not None.$"):
+        check_inputs(CLASSES, None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("row", [0, 65_535, 65_536, 199_999])

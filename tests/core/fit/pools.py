@@ -14,7 +14,6 @@ from certiset.core.certificate.content import FORMAT, Data
 from certiset.core.certificate.names import ModelFacts
 from certiset.core.certificate.pool_parts import PoolPlan, pool_efficiency
 from certiset.core.certificate.pool_sizes import pool_sizes
-from certiset.core.certificate.sizes import ONE_SIZE
 from certiset.core.fit import Predictor
 from certiset.core.fit import model_defaults as defaults
 from certiset.core.fit.options import FitOptions
@@ -74,7 +73,7 @@ def hand_pool(
     tuned_on = [n_tune + sum(sizes[:place]) for place in range(len(sizes))]
     mean, gamma, measure = measured.mean(plan.weights), chosen.own_gamma, score.sets.measure
     found, widths = None, None
-    if score.kind in ONE_SIZE:
+    if score.one_size is not None:
         widths = np.maximum(measured.size.max(axis=0), 2 * np.array(tau)).tolist()
         efficiency = plan.exact_efficiency(widths, measure="width", gamma=gamma, empirical=mean, cap=cap)
     else:

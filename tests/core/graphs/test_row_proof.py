@@ -13,8 +13,8 @@ from certiset.core.errors import ModelError
 from certiset.core.graphs import GraphSession, RowProof
 from certiset.core.graphs.row_proof.call import RULES
 from tests.core.graphs.company import differs
-from tests.core.graphs.judging import judged
 from tests.core.graphs.nodes import COLUMNS, graph, ints, op
+from tests.core.graphs.row_proofs import proof_of
 
 F = np.float32
 CONV = np.ones((2, 1, 3, 3), F)
@@ -132,7 +132,7 @@ PROVED: dict[str, tuple[list[onnx.NodeProto], dict[str, Any]]] = {
 def test_what_treats_rows_one_by_one_is_proved(name: str) -> None:
     nodes, arrays = PROVED[name]
     content = graph(*nodes, columns="columns", **arrays)
-    assert judged(content) == RowProof(True)
+    assert proof_of(content) == RowProof(True)
     rows = np.random.default_rng(0).standard_normal((6, COLUMNS)).astype(F)
     raw = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     assert differs(lambda batch: raw.run(["y"], {"x": batch})[0], rows) < 1e-5
@@ -225,7 +225,7 @@ UNPROVED: dict[str, tuple[list[onnx.NodeProto], dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", UNPROVED)
 def test_what_may_mix_rows_is_not_proved(name: str) -> None:
     nodes, arrays, words = UNPROVED[name]
-    found = judged(graph(*nodes, columns="columns", **arrays))
+    found = proof_of(graph(*nodes, columns="columns", **arrays))
     assert not found.proved
     assert words in str(found.reason)
 

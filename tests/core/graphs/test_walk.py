@@ -7,21 +7,21 @@ from onnx import TensorProto, helper
 
 from certiset.core.errors import ModelError
 from certiset.core.graphs import GraphSession, RowProof
-from tests.core.graphs.judging import judged
 from tests.core.graphs.nodes import COLUMNS, given, graph, ints, op, part
+from tests.core.graphs.row_proofs import proof_of
 
 
 def test_shapes_that_the_file_claims_are_not_believed() -> None:
     model = onnx.ModelProto.FromString(graph(op("Unknown", ["x"], ["u"], domain="mine"), op("Relu", ["u"], ["y"])))
     model.graph.value_info.append(helper.make_tensor_value_info("u", TensorProto.FLOAT, ["rows", COLUMNS]))
-    assert not judged(model.SerializeToString()).proved
+    assert not proof_of(model.SerializeToString()).proved
 
 
 def test_a_function_cannot_take_the_name_of_an_operator() -> None:
     model = onnx.ModelProto.FromString(graph(op("Relu", ["x"], ["y"])))
     nodes = [op("ReduceMax", ["a"], ["m"], axes=[0]), op("Sub", ["a", "m"], ["b"])]
     model.functions.append(helper.make_function("", "Relu", ["a"], ["b"], nodes, [helper.make_opsetid("", 17)]))
-    assert not judged(model.SerializeToString()).proved
+    assert not proof_of(model.SerializeToString()).proved
 
 
 def test_functions_are_walked_with_the_attributes_of_their_call() -> None:
@@ -36,8 +36,8 @@ def test_functions_are_walked_with_the_attributes_of_their_call() -> None:
         content: bytes = model.SerializeToString()
         return content
 
-    assert judged(called(1)).proved
-    assert not judged(called(0)).proved
+    assert proof_of(called(1)).proved
+    assert not proof_of(called(0)).proved
 
 
 def test_loops_and_branches_on_constants_are_walked() -> None:
@@ -45,15 +45,15 @@ def test_loops_and_branches_on_constants_are_walked() -> None:
         branches = {"then_branch": part("one", op("Neg", ["x"], ["a"])), "else_branch": part("other", other)}
         return graph(op("If", ["c"], ["y"], **branches), c=np.bool_(True))
 
-    assert judged(either(op("Relu", ["x"], ["b"]))).proved
+    assert proof_of(either(op("Relu", ["x"], ["b"]))).proved
     # What is never reached proves nothing, and hurts nobody.
-    assert judged(either(op("ReduceMax", ["x"], ["b"], axes=[0]))).proved
+    assert proof_of(either(op("ReduceMax", ["x"], ["b"], axes=[0]))).proved
 
 
 def test_the_last_output_alone_counts() -> None:
     model = onnx.ModelProto.FromString(graph(op("ReduceMax", ["x"], ["unused"], axes=[0]), op("Relu", ["x"], ["y"])))
     model.graph.output.insert(0, helper.make_tensor_value_info("unused", TensorProto.FLOAT, None))
-    assert judged(model.SerializeToString()).proved
+    assert proof_of(model.SerializeToString()).proved
 
 
 def test_a_batch_of_one_row_is_all_that_some_graphs_take() -> None:
@@ -91,5 +91,5 @@ def test_a_table_with_a_single_axis_is_one_row_to_a_tree() -> None:
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)],
         ir_version=8,
     )
-    found = judged(model.SerializeToString())
+    found = proof_of(model.SerializeToString())
     assert found == RowProof(False, "Scaler expects the rows in another place")

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from certiset.core.certificate.sizes import ONE_SIZE
 from certiset.core.errors import OptionError
 from certiset.core.scores import SCORES, ModelOutputs, Score, make_score
 from tests.devices import DEVICES, DTYPES
@@ -174,11 +173,13 @@ def test_the_standard_method_drops_the_scale() -> None:
 
 
 @pytest.mark.parametrize("kind", SCORES)
-def test_a_score_says_rightly_whether_its_sets_have_one_size(kind: str) -> None:
-    """And a reader of certificates, who knows scores by their names, is told the same."""
+def test_auditors_know_which_scores_have_sets_of_one_size_and_how_large_they_are(kind: str) -> None:
     score = make_score({"kind": kind})
     inputs = make_inputs(score, "cpu", torch.float64)
     tau = score.of_target(inputs.prediction, inputs.y).quantile(0.9, dim=1)
     sizes = score.size(inputs.prediction, tau)
     constant = bool(torch.allclose(sizes, sizes[:, :1].expand_as(sizes)))
-    assert constant == score.has_one_size == (kind in ONE_SIZE)
+    assert constant == (score.one_size is not None)
+    if score.one_size is not None:
+        expected = [score.one_size.at(float(each), inputs.prediction.outputs.shape[-1]) for each in tau]
+        assert sizes[:, 0].tolist() == pytest.approx(expected)

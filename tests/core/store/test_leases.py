@@ -2,42 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from sqlalchemy import update
-
 from certiset.core.store import Store
 from certiset.core.store.audit import WORKER, AuditFilter
 from certiset.core.store.clock import now
-from certiset.core.store.leases import Claim
 from certiset.core.store.records import Calibration
-from certiset.core.store.store import Transaction
+from tests.core.store.claims import age, age_in, claim, claimed, sweep
 from tests.core.store.records import a_calibration, a_fit_result, state
-
-
-def claim(store: Store, calibration: Calibration) -> Claim | None:
-    with store.writing() as work:
-        return work.leases.claim(calibration.id)
-
-
-def claimed(store: Store, calibration: Calibration) -> Claim:
-    found = claim(store, calibration)
-    assert found is not None
-    return found
-
-
-def age(store: Store, calibration: Calibration, column: str, seconds: float) -> None:
-    """As if that much time had passed."""
-    with store.writing() as work:
-        _age(work, calibration, column, seconds)
-
-
-def _age(work: Transaction, calibration: Calibration, column: str, seconds: float) -> None:
-    changed = {column: getattr(Calibration, column) - seconds}
-    work.session.execute(update(Calibration).where(Calibration.id == calibration.id).values(changed))
-
-
-def sweep(store: Store, message_seconds: float = 60) -> list[str]:
-    with store.writing() as work:
-        return work.leases.sweep(message_seconds).announced
 
 
 def test_of_many_workers_exactly_one_gets_a_calibration(store: Store) -> None:
@@ -183,47 +153,6 @@ def test_a_job_that_nobody_takes_is_overdue(store: Store) -> None:
         assert work.leases.overdue(60) == [calibration.id]
 
 
-def test_cancelling_ends_a_queued_job_at_once(store: Store) -> None:
-    calibration = a_calibration(store)
-    with store.writing() as work:
-        assert work.calibrations.cancel(calibration.id).status == "cancelled"
-    assert claim(store, calibration) is None
-    assert state(store, calibration).finished_at is not None
-
-
-def test_cancelling_asks_a_running_job_and_leaves_a_finished_one(store: Store) -> None:
-    calibration = a_calibration(store)
-    held = claimed(store, calibration)
-    with store.writing() as work:
-        assert work.calibrations.cancel(calibration.id).status == "running"
-        assert work.leases.renew(held).cancel_requested
-        assert work.leases.stop(held)
-    assert state(store, calibration).status == "cancelled"
-    with store.writing() as work:
-        assert work.calibrations.cancel(calibration.id).status == "cancelled"
-
-
-def test_a_finished_job_stays_finished_when_cancelled(store: Store) -> None:
-    calibration = a_calibration(store)
-    held = claimed(store, calibration)
-    with store.writing() as work:
-        work.leases.succeed(held, a_fit_result())
-    with store.writing() as work:
-        found = work.calibrations.cancel(calibration.id)
-    assert (found.status, found.cancel_requested) == ("succeeded", False)
-
-
-def test_a_cancelled_job_whose_worker_died_ends_cancelled_and_is_not_tried_again(store: Store) -> None:
-    calibration = a_calibration(store)
-    claimed(store, calibration)
-    with store.writing() as work:
-        work.calibrations.cancel(calibration.id)
-    age(store, calibration, "lease_until", 31)
-    assert sweep(store) == []
-    found = state(store, calibration)
-    assert (found.status, found.error) == ("cancelled", None)
-
-
 def test_the_job_of_a_worker_that_shuts_down_is_requeued_without_counting_the_attempt(store: Store) -> None:
     calibration = a_calibration(store)
     held = claimed(store, calibration)
@@ -233,24 +162,13 @@ def test_the_job_of_a_worker_that_shuts_down_is_requeued_without_counting_the_at
     assert again.calibration.attempts == 1
 
 
-def test_a_cancelled_job_whose_worker_shuts_down_ends_cancelled(store: Store) -> None:
-    calibration = a_calibration(store)
-    held = claimed(store, calibration)
-    with store.writing() as work:
-        work.calibrations.cancel(calibration.id)
-        assert work.leases.release(held)
-    found = state(store, calibration)
-    assert found.status == "cancelled"
-    assert found.finished_at is not None
-
-
 def test_messages_of_a_job_that_waits_for_long_do_not_pile_up(store: Store) -> None:
     calibration = a_calibration(store)
     sent = 0
     for _ in range(24 * 12):  # a day, swept every five minutes
         with store.writing() as work:
-            _age(work, calibration, "announced_at", 300)
-            _age(work, calibration, "not_before", 300)
+            age_in(work, calibration, "announced_at", 300)
+            age_in(work, calibration, "not_before", 300)
             sent += len(work.leases.sweep(message_seconds=30).announced)
     assert 6 <= sent <= 35
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import certiset
+from certiset.batch import SetPredictor, predict_file
 from certiset.core.fit import fit
-from certiset.extras import PACKAGES
+from certiset.extras import PACKAGES, MissingExtraError
 from certiset.service.cli.main import COMMANDS
 from certiset.service.client import Dataset, Model
 from tests.core.fit.problems import QUICK, class_data, class_model
@@ -150,6 +151,29 @@ def test_a_name_that_needs_an_extra_says_which() -> None:
     done = plain(each)
     for name, said in zip(names, done.stdout.splitlines(), strict=True):
         assert re.fullmatch(rf"certiset\.{name} needs the package \w+: pip install 'certiset\[fit\]'", said), said
+
+
+@pytest.mark.parametrize(
+    ("statement", "what", "extra"),
+    [
+        ("import certiset.sklearn", "certiset.sklearn", "sklearn"),
+        ("from certiset.batch import SetPredictor", "certiset.batch", "fit"),
+        ("from certiset.core.fit import fit", "certiset.core.fit.fit", "fit"),
+    ],
+)
+def test_a_module_that_needs_an_extra_says_which(statement: str, what: str, extra: str) -> None:
+    done = plain(f"try: {statement}\nexcept ImportError as error: print(error)")
+    assert re.fullmatch(rf"{what} needs the package \w+: pip install 'certiset\[{extra}\]'\n", done.stdout), done
+
+
+def test_a_function_that_needs_a_further_extra_says_which(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    predictor = fit(class_model(), *class_data(400, 0), **QUICK)
+    predictor.save(tmp_path / "predictor")
+    rows = tmp_path / "rows.parquet"
+    rows.touch()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"^certiset.batch.predict_file needs .* 'certiset\[arrow\]'$"):
+        predict_file(rows, tmp_path / "sets.parquet", SetPredictor(tmp_path / "predictor"))
 
 
 def test_auditing_without_extras(certificate: Path) -> None:

@@ -6,5 +6,5 @@ from certiset.core.graphs.row_proof.walk import prove
 from tests.core.graphs.nodes import COLUMNS
 
 
-def judged(content: bytes, *row_shape: int) -> RowProof:
+def proof_of(content: bytes, *row_shape: int) -> RowProof:
     return prove(outline(read_model(content)), row_shape or (COLUMNS,))
