@@ -3,11 +3,9 @@
 Equal rows by themselves prove nothing: in a table of few categories they are honest draws. They are suspicious in three
 cases, none of which independent draws would produce.
 
-1. They agree in a *continuous* column, in a value that no other row has. A column is continuous if its values lie so
-   finely that two draws never meet: m distinct values on a grid of G cells meet by chance about m^2 / (2 G) times, so
-   that G must be of the order of m^2. Drawn numbers have such a G (the smallest of m random gaps is about 1 / m^2 of
-   their range); ages, grades and pixels do not. Values that different rows share, such as the zeros of rainfall, do
-   not count. A number as the truth is such a column, too: where inputs are whole numbers, it tells copies from draws.
+1. They agree in a *continuous* column (`continuous_columns.py`), in a value that no other row has. Values that
+   different rows share, such as the zeros of rainfall, do not count. A number as the truth is such a column, too:
+   where inputs are whole numbers, it tells copies from draws.
 2. The numbers N_k of rows that occur exactly k times are of an impossible form. For independent draws from any law
    k! N_k is, on average, the k-th moment of a measure (the sum of lambda^k e^-lambda over the possible rows), so by
    Cauchy and Schwarz N_(k-1) N_(k+1) >= k / (k+1) N_k^2. Where every row was doubled there are no single ones.
@@ -15,7 +13,8 @@ cases, none of which independent draws would produce.
 
 Nearly equal rows: let d_1 <= d_2 <= … be the distances of a row to its neighbours. Where draws have a density, of any
 dimension D, the numbers D j log(d_(j+1) / d_j) are independent and exponential with mean 1 for small j. A row whose
-distances have a jump far beyond that, up to neighbours that are far nearer than the tenth, has near copies.
+distances have a jump far beyond that, up to neighbours that are far nearer than the tenth, has near copies. Rows that
+differ in one column alone, however much, are near as well: `panel_rows.py`.
 """
 
 from dataclasses import dataclass
@@ -24,7 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certiset.core.data.continuous_columns import is_continuous
 from certiset.core.data.lone_copies import are_lone_copies
+from certiset.core.data.panel_rows import MOST_COLUMNS, share_equal_but_one
 from certiset.core.data.row_hashes import equal_row_codes
 
 _BLOCK = 4096
@@ -33,9 +34,6 @@ _SMALLEST_SHARE = 0.01
 """of the distinct rows, which must have copies"""
 _MOST_EXAMINED = 20_000
 _MOST_COLUMNS = 256
-_FEWEST_VALUES = 20
-_ROWS_PER_VALUE = 20
-_GRID_SHARE = 0.1
 _SLACK = 2.0
 _HIGHEST_MULTIPLICITY = 100
 _MOST_PROJECTED = 1024
@@ -77,7 +75,8 @@ def find_similar_rows(x: NDArray[Any], y: NDArray[Any] | None = None) -> Similar
     if repeated and not suspicious:
         repeated = _copied_share(x, y, codes)
         suspicious = repeated > 0
-    return SimilarRows(len(distinct), repeated if suspicious else 0.0, _near_share(x, np.sort(first), rng))
+    near = _near_share(x, np.sort(first), rng) or _share_of_panels(x, first, rng)
+    return SimilarRows(len(distinct), repeated if suspicious else 0.0, near)
 
 
 def _filled_in(x: NDArray[Any]) -> NDArray[Any]:
@@ -136,18 +135,9 @@ def _meet_in_continuous_columns(
     rows = len(x) * len(chosen) / len(first)
     for column in values.T:
         found, place, shared_by = np.unique(column, return_inverse=True, return_counts=True)
-        if _is_continuous(found, rows):
+        if is_continuous(found, rows):
             suspicious |= repeated & (shared_by[place] == 1)
     return bool(suspicious.sum() >= enough)
-
-
-def _is_continuous(values: NDArray[np.float64], rows: float) -> bool:
-    """Of the sorted distinct values of a column."""
-    if len(values) < max(_FEWEST_VALUES, rows / _ROWS_PER_VALUE):
-        return False
-    with np.errstate(over="ignore"):
-        cells = (values[-1] - values[0]) / np.diff(values).min()
-    return bool(cells >= _GRID_SHARE * len(values) ** 2)
 
 
 def _near_share(x: NDArray[Any], first: NDArray[np.int64], rng: np.random.Generator) -> float:
@@ -182,6 +172,14 @@ def _near_share(x: NDArray[Any], first: NDArray[np.int64], rng: np.random.Genera
     if profile[place] >= _PROFILE * np.median(profile) and together.mean() >= 0.5:
         return float(together.mean())
     return 0.0
+
+
+def _share_of_panels(x: NDArray[Any], first: NDArray[np.int64], rng: np.random.Generator) -> float:
+    """Of a table's distinct rows that differ from others in one column alone."""
+    if x.ndim != 2 or x.shape[1] > MOST_COLUMNS:
+        return 0.0
+    chosen = np.sort(rng.permutation(len(first))[:_MOST_EXAMINED])
+    return share_equal_but_one(_taken(x, first[chosen], np.arange(x.shape[1])), rng)
 
 
 def _standardised(x: NDArray[Any], chosen: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:

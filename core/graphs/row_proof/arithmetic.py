@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,14 @@ from numpy.typing import NDArray
 from certiset.core.graphs.row_proof.values import NotProvedError, Size
 
 _LARGEST = 2**62
-_MOST_OF_ROWS = {np.dtype(np.int64): 2**31}
-"""times the number of rows that cannot overflow"""
-_MOST_OF_ROWS_ELSEWHERE = 2**7
-"""in 32 bits, as whole numbers or floats, for up to 2^17 rows"""
+_MOST_OF_ROWS = {np.int64: 2**31, np.int32: 2**13, np.float32: 2**7, np.float64: 2**31}
+"""times the number of rows that neither overflow nor are rounded, for up to 2^17 rows"""
+
+
+def _of_rows(times: int, kind: type[Any]) -> Size:
+    if times > _MOST_OF_ROWS.get(kind, 0):
+        raise NotProvedError("multiplies the number of rows until it overflows, or is rounded")
+    return Size(times, kind)
 
 
 def _multiply(a: Any, b: Any) -> Any:
@@ -24,10 +29,7 @@ def _multiply(a: Any, b: Any) -> Any:
     if isinstance(a, Size):
         if b != int(b) or b <= 0:
             raise NotProvedError("multiplies the number of rows")
-        found = Size(a.times * int(b))
-        if found.times > _MOST_OF_ROWS.get(np.asarray(b).dtype, _MOST_OF_ROWS_ELSEWHERE):
-            raise NotProvedError("multiplies the number of rows until it overflows")
-        return found
+        return _of_rows(a.times * int(b), a.kind)
     return a * b
 
 
@@ -36,7 +38,7 @@ def _divide(a: Any, b: Any) -> Any:
         times = b.times if isinstance(b, Size) else b
         if times <= 0 or a.times % times:
             raise NotProvedError("divides the number of rows")
-        return np.int64(a.times // times) if isinstance(b, Size) else Size(int(a.times // times))
+        return a.kind(a.times // times) if isinstance(b, Size) else _of_rows(int(a.times // times), a.kind)
     if isinstance(b, Size):
         raise NotProvedError("divides by the number of rows")
     if isinstance(a, np.integer):
@@ -44,6 +46,9 @@ def _divide(a: Any, b: Any) -> Any:
             raise NotProvedError("divides by zero")
         quotient = abs(int(a)) // abs(int(b))
         return type(a)(quotient if (a < 0) == (b < 0) else -quotient)
+    if b == 0:
+        # The sign of a zero would decide, and onnxruntime leaves out additions of zero.
+        raise NotProvedError("divides by zero")
     return a / b
 
 
@@ -65,6 +70,17 @@ def _remainder(a: Any, b: Any) -> Any:
     if b == 0 or not isinstance(a, np.integer):
         raise NotProvedError("divides by zero, or floats")
     return a % b
+
+
+def _extreme(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Without NaN: of that and a number Python gives the one that comes first."""
+
+    def checked(a: Any, b: Any) -> Any:
+        if np.isnan(a) or np.isnan(b):
+            raise NotProvedError("compares a number with NaN")
+        return function(a, b)
+
+    return checked
 
 
 def _where(condition: Any, a: Any, b: Any) -> Any:
@@ -110,8 +126,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Less": _plain(lambda a, b: np.bool_(a < b)),
     "GreaterOrEqual": _plain(lambda a, b: np.bool_(a >= b)),
     "LessOrEqual": _plain(lambda a, b: np.bool_(a <= b)),
-    "Min": _plain(min),
-    "Max": _plain(max),
+    "Min": _plain(lambda *entries: reduce(_extreme(min), entries)),
+    "Max": _plain(lambda *entries: reduce(_extreme(max), entries)),
 }
 
 
@@ -156,11 +172,12 @@ def cast(content: NDArray[Any], to: int) -> NDArray[Any] | None:
     found = np.empty(content.shape, dtype=object)
     for place in np.ndindex(content.shape):
         entry = content[place]
-        if isinstance(entry, Size) and kind is np.bool_:
-            raise NotProvedError("computes with the number of rows")
-        if not isinstance(entry, Size):
-            if kind is not np.bool_ and not (math.isfinite(entry) and abs(entry) < 2**31) and entry.dtype != kind:
-                return None
-            entry = kind(entry)
-        found[place] = entry
+        if isinstance(entry, Size):
+            if kind is np.bool_:
+                raise NotProvedError("computes with the number of rows")
+            found[place] = _of_rows(entry.times, kind)
+            continue
+        if kind is not np.bool_ and not (math.isfinite(entry) and abs(entry) < 2**31) and entry.dtype != kind:
+            return None
+        found[place] = kind(entry)
     return found

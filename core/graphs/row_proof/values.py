@@ -6,7 +6,7 @@ are and however many there are, but for entries of its content that are multiple
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, TypeAlias
 
@@ -26,6 +26,8 @@ class Size:
     """So many for each row of the batch."""
 
     times: int
+    kind: type[Any] = field(default=np.int64, compare=False)
+    """the type of number that the graph has it in"""
 
 
 Extent: TypeAlias = "int | Size | None"

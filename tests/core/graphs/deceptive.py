@@ -10,7 +10,7 @@ from tests.core.graphs.nodes import COLUMNS, Graph, given, graph, ints, op
 
 DECEPTIVE: dict[str, Graph] = {}
 _COUNTED = [op("Shape", ["x"], ["shape"]), op("Slice", ["shape", "zero", "one"], ["rows"])]
-_CONSTANTS = {"zero": ints(0), "one": ints(1), "minus": ints(-1)}
+_CONSTANTS = {"zero": ints(0), "one": ints(1), "minus": ints(-1), "back": ints(-1, COLUMNS)}
 
 
 def _mixed(last: str = "y") -> list[onnx.NodeProto]:
@@ -19,7 +19,8 @@ def _mixed(last: str = "y") -> list[onnx.NodeProto]:
         op("Concat", ["n", "minus"], ["target"], axis=0),
         op("Reshape", ["x", "target"], ["wide"]),
         op("ReduceMax", ["wide"], ["m"], axes=[1]),
-        op("Sub", ["x", "m"], [last]),
+        op("Sub", ["wide", "m"], ["less"]),
+        op("Reshape", ["less", "back"], [last]),
     ]
 
 
@@ -34,9 +35,89 @@ DECEPTIVE["a number of rows that overflows"] = lambda: _taking(
 DECEPTIVE["a number of rows that overflows in 32 bits"] = lambda: _taking(
     op("Cast", ["rows"], ["short"], to=TensorProto.INT32),
     op("Mul", ["short", "large"], ["more"]),
-    op("Div", ["more", "large"], ["less"]),
-    op("Cast", ["less"], ["n"], to=TensorProto.INT64),
+    op("Div", ["more", "large"], ["few"]),
+    op("Cast", ["few"], ["n"], to=TensorProto.INT64),
     large=np.array([2**29], dtype=np.int32),
+)
+DECEPTIVE["a number of rows that overflows where it is cast"] = lambda: _taking(
+    op("Mul", ["rows", "large"], ["more"]),
+    op("Cast", ["more"], ["short"], to=TensorProto.INT32),
+    op("Cast", ["short"], ["long"], to=TensorProto.INT64),
+    op("Div", ["long", "large"], ["n"]),
+    large=ints(2**30),
+)
+DECEPTIVE["a number of rows that is rounded where it is cast"] = lambda: _taking(
+    op("Mul", ["rows", "large"], ["more"]),
+    op("Cast", ["more"], ["real"], to=TensorProto.FLOAT),
+    op("Cast", ["real"], ["long"], to=TensorProto.INT64),
+    op("Div", ["long", "large"], ["n"]),
+    large=ints(2**24 + 1),
+)
+DECEPTIVE["a number of rows that a division makes too large"] = lambda: _taking(
+    op("Cast", ["rows"], ["real"], to=TensorProto.FLOAT),
+    op("Div", ["real", "tiny"], ["more"]),
+    op("Cast", ["more"], ["long"], to=TensorProto.INT64),
+    op("Div", ["long", "large"], ["some"]),
+    op("Abs", ["some"], ["n"]),
+    tiny=np.array([2.0**-61], dtype=np.float32),
+    large=ints(2**61),
+)
+
+
+def _deciding(*nodes: onnx.NodeProto, honest_if: bool, **arrays: Any) -> bytes:
+    """A graph that keeps rows apart if c, which the nodes compute from constants, is what one would think."""
+    plain, mixed = (helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("plain", "mixed"))
+    centred = [op("ReduceMean", ["x"], ["mean"], axes=[0]), op("Sub", ["x", "mean"], ["mixed"])]
+    honest = helper.make_graph([op("Identity", ["x"], ["plain"])], "honest", [], [plain])
+    dishonest = helper.make_graph(centred, "dishonest", [], [mixed])
+    one, other = (honest, dishonest) if honest_if else (dishonest, honest)
+    return graph(*nodes, op("If", ["c"], then_branch=one, else_branch=other), **arrays)
+
+
+def _real(number: float) -> Any:
+    return np.array([number], dtype=np.float32)
+
+
+DECEPTIVE["the least of a number and of none"] = lambda: _deciding(
+    op("Min", ["a", "none"], ["least"]),
+    op("Less", ["least", "b"], ["c"]),
+    honest_if=True,
+    a=_real(1),
+    b=_real(2),
+    none=_real(np.nan),
+)
+DECEPTIVE["the largest of two zeros"] = lambda: _deciding(
+    op("Max", ["a", "b"], ["most"]),
+    op("Div", ["unit", "most"], ["infinite"]),
+    op("Greater", ["infinite", "a"], ["c"]),
+    honest_if=True,
+    a=_real(0),
+    b=_real(-0.0),
+    unit=_real(1),
+)
+DECEPTIVE["a zero that is added to a zero"] = lambda: _deciding(
+    op("Neg", ["a"], ["b"]),
+    op("Add", ["b", "a"], ["sum"]),
+    op("Div", ["unit", "sum"], ["infinite"]),
+    op("Greater", ["infinite", "a"], ["c"]),
+    honest_if=True,
+    a=_real(0),
+    unit=_real(1),
+)
+DECEPTIVE["numbers of rows that are divided as floats"] = lambda: _deciding(
+    op("Shape", ["x"], ["shape"]),
+    op("Slice", ["shape", "zero", "one"], ["rows"]),
+    op("Mul", ["rows", "five"], ["more"]),
+    op("Cast", ["rows"], ["some"], to=TensorProto.FLOAT),
+    op("Cast", ["more"], ["many"], to=TensorProto.FLOAT),
+    op("Div", ["many", "some"], ["ratio"]),
+    op("Div", ["ratio", "two"], ["half"]),
+    op("Greater", ["half", "two"], ["c"]),
+    honest_if=False,
+    zero=ints(0),
+    one=ints(1),
+    five=ints(5),
+    two=_real(2),
 )
 
 
