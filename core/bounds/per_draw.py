@@ -14,8 +14,8 @@ within {L > alpha, e^rho <= c / T_k}. Its probability is E_D E_{theta~Q}[1{...}]
 <= (c / T_k) E_P P_D(L > alpha) <= c, since for each fixed theta P_D(L > alpha) <= T_k. Sum over m and k.
 
 With rho = 0, one draw and one rank this is Vovk 2b. There is no Jensen step and no Monte Carlo term; the draws
-need not even be independent. Since all served pairs hold at once, any of them may be served: at random, or
-the best one, chosen by looking at D_N.
+need not even be independent. Since all served pairs hold at once, any of them may be served: at random, the first few,
+or the best one, chosen by looking at D_N. So M may include spare draws, which stand in for those without a rank.
 """
 
 from collections.abc import Sequence

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -118,30 +119,33 @@ def fit_posteriors(
 def posterior_candidate(
     plan: Plan, place: int, posterior: DiagonalGaussian, prior: DiagonalGaussian, generator: torch.Generator
 ) -> Candidate | None:
-    """Draws the members of one step and gives each the rank that it may have; None where no draw may be served."""
-    options, step = plan.options, plan.steps[place]
-    noise = standard_normal((options.members, prior.mean.shape[-1]), generator, prior.mean.dtype)
+    """Draws the members of one step and gives each the rank that it may have; None where no draw may be served.
+
+    The first draws with a rank are the members; spare ones stand in for those without, and were paid for like all.
+    """
+    options, step, guarantee = plan.options, plan.steps[place], plan.posterior_guarantee
+    draws = guarantee.draws(options.members)
+    noise = standard_normal((draws, prior.mean.shape[-1]), generator, prior.mean.dtype)
     theta = posterior.sample(noise)
     divergence = float(kl_divergence(posterior, prior))
     ratios = log_ratio(posterior, prior, theta)
-    guarantee = plan.posterior_guarantee
-    served = guarantee.ranks(step, plan.n, options.level, plan.delta(place), divergence, ratios.cpu().double().numpy())
-    keep = torch.from_numpy(served > 0)
-    ranks = served[served > 0].tolist()
-    if not ranks:
+    ranks = guarantee.ranks(step, plan.n, options.level, plan.delta(place), divergence, ratios.cpu().double().numpy())
+    kept = np.flatnonzero(ranks)[: options.members]
+    if not kept.size:
         return None
+    served = torch.from_numpy(kept).to(theta.device)
     return Candidate(
         place,
         guarantee,
-        theta[keep.to(theta.device)],
-        ranks,
-        ratios[keep.to(ratios.device)].tolist(),
+        theta[served],
+        ranks[kept].tolist(),
+        ratios[served].tolist(),
         kl=divergence,
         kl_budget=step.budget,
         k=step.k,
-        draws=options.members,
+        draws=draws,
         open_ranks=step.open_ranks,
         rank_weights=step.rank_weights,
-        pool=len(ranks),
-        distances=prior.distance(theta)[keep.to(theta.device)].tolist(),
+        pool=len(kept),
+        distances=prior.distance(theta)[served].tolist(),
     )

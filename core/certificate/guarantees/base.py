@@ -76,6 +76,10 @@ class Guarantee(ABC):
         """The plan of a posterior step at that level; None where no rank or no budget is left."""
         return None
 
+    def draws(self, members: int) -> int:
+        """How many are drawn from a posterior, and paid for, so that so many members can be served."""
+        return members
+
     def ranks(self, step: Step, n: int, alpha: float, delta: float, kl: float, log_ratios: Floats) -> Ints:
         """The rank that each draw is served with; 0 for a draw that must not be served."""
         return np.zeros(len(log_ratios), dtype=np.int64)

@@ -67,7 +67,10 @@ class Progressive(Method):
         looks = compare(work, work.plan.n_tune, families_of(work))
         best = min((trial for trial in looks if trial.family is not None), key=lambda trial: trial.heights[1])
         assert best.family is not None
-        reason = f"On D_0, the smallest sets were those of {best.name}."
+        reason = (
+            f"Of {len(looks) - 1} candidates that were compared on the {work.plan.n_tune} {work.unit} that tune the "
+            f"first member, {best.name} gave the smallest sets, and so every member is tuned that way."
+        )
         fitted = fit_pool(work, best.family, best.pull)
         return replace(fitted, selection=selection_of(work.plan.n_tune, looks, best, reason))
 

@@ -80,7 +80,7 @@ export function selectionCard(selection) {
     explained(one.name), number(one.rows), number(one.size, 4), place === last ? "taken" : ""])];
   return element("div", { class: "card screen", id: "selection" }, element("h2", {}, "How it was chosen"),
     element("p", {}, explained(unbroken(reason))),
-    compared.length ? table(`Compared on ${number(revealed)} revealed rows, which calibrate nothing`,
+    compared.length ? table(`Compared on revealed rows alone, ${number(revealed)} in all, which calibrate nothing`,
       [["Candidate"], ["Tuned on rows", true], ["Size (as given: 1)", true], [""]], rows,
       (place) => rows[place].at(-1) === "taken") : null,
     compared.length ? element("p", { class: "small soft" }, "Each candidate made sets for rows that it was not tuned " +

@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from certiset.core.bounds import TooFewPointsError
+from certiset.core.bounds import TooFewPointsError, per_draw_budget
+from certiset.core.bounds.domain import Ints
+from certiset.core.certificate.guarantees.per_draw import PER_DRAW
 from certiset.core.errors import FitError
 from certiset.core.fit import fit
 from certiset.core.fit.methods import METHODS, pac_bayes
@@ -89,6 +92,36 @@ def test_it_counts_what_is_counted_and_names_the_methods_that_need_less() -> Non
 def test_where_no_number_of_rows_would_do_it_says_so() -> None:
     with pytest.raises(TooFewPointsError, match="no number of rows would"):
         plan_of(100, alpha=0.1, alpha_hat=[0.1])
+
+
+def test_spare_draws_stand_in_for_those_that_may_not_be_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    rank_of_all = PER_DRAW.ranks
+
+    def without_two(*args: Any) -> Ints:
+        ranks = rank_of_all(*args)
+        ranks[[0, 5]] = 0
+        return ranks
+
+    options: dict[str, Any] = {**QUICK, "members": 32, "method": "pac_bayes"}
+    usual = fit(class_model(), *class_data(600, 0), **options)
+    monkeypatch.setattr(PER_DRAW, "ranks", without_two)
+    predictor = fit(class_model(), *class_data(600, 0), **options)
+    assert predictor.members == usual.members == 32
+    # Each of the two is the next one of the usual members, or a spare.
+    kept = [place for place in range(32) if place not in (0, 5)]
+    assert torch.equal(predictor.theta[:30], usual.theta[kept])
+    for certificate in (usual.certificate, predictor.certificate):
+        assert certificate.coverage.draws == 34
+        assert certificate.verify().valid
+
+
+@pytest.mark.parametrize(("members", "draws"), [(1, 1), (15, 15), (16, 17), (32, 34), (1000, 1062)], ids=str)
+def test_spare_draws_are_paid_for_and_cost_next_to_nothing(members: int, draws: int) -> None:
+    assert PER_DRAW.draws(members) == draws
+    assert np.log(draws / members) <= 0.061
+    found = PER_DRAW.step(500, 0.1, 0.02, 0.04, members)
+    assert found is not None
+    assert found.budget == per_draw_budget(500, found.k, 0.1, 0.02, 0.7, draws)
 
 
 def test_nothing_else_is_certified_where_no_draw_may_be_served(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,10 @@ def test_what_was_compared_on_d_0_stands_on_the_certificate(pool: Predictor) -> 
         f"head, pull {pull:g}" for pull in (1e-4, 1e-2, 1e-1, 1.0)
     ]
     assert selection.taken == min(selection.compared, key=lambda compared: compared.size).name
-    assert selection.taken in selection.reason
+    assert selection.reason == (
+        f"Of 4 candidates that were compared on the 300 rows that tune the first member, {selection.taken} gave the "
+        "smallest sets, and so every member is tuned that way."
+    )
 
 
 def test_a_member_learns_from_every_row_before_its_block_and_from_no_other(pool: Predictor) -> None:
