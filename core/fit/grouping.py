@@ -92,8 +92,8 @@ def check_groups(options: FitOptions, model: Model, data: CheckedData) -> None:
 def count_groups(options: FitOptions, data: CheckedData) -> int | None:
     """How many groups have enough rows for a threshold; None where that may not be known before rows are revealed.
 
-    What it decides may depend on what ranks depend on: the groups of rows that calibrate, one of each cluster, where all
-    that a list does not have are one group. If the list is read off D_0, what they are depends on where D_0 ends.
+    What it decides may depend on what ranks depend on: the groups of rows that calibrate, one of each cluster, of which
+    all that a list does not have are one group. If the list is read off D_0, that depends on where D_0 ends.
     """
     calibrating = split(options.seed, 0, data).calibration.numpy()
     if data.groups is None:
