@@ -87,7 +87,7 @@ def pool_group_shares(
             found, ranks = equal
             break
         can &= ~(without & lost if (without & lost).any() else lost)
-    needed = _rows_needed(rows.shape[1], level, risk / len(rows))
+    needed = _rows_needed(rows.shape[1], level, risk / len(rows), weights)
     each = tuple(tuple(own) for own in rows.tolist())
     return PoolGroupShares(each, found.shares, tuple(ranks), needed)
 
@@ -118,9 +118,9 @@ def _ranks(rows: Ints, alpha: float, share: float, weights: ArrayLike) -> tuple[
         return (0,) * len(rows)
 
 
-def _rows_needed(blocks: int, alpha: float, share: float) -> int:
+def _rows_needed(blocks: int, alpha: float, share: float, weights: ArrayLike) -> int:
     try:
-        progressive_ranks([_FEWEST] * blocks, alpha, share)
+        progressive_ranks([_FEWEST] * blocks, alpha, share, weights)
     except TooFewPointsError as error:
         return blocks * math.ceil(error.needed / blocks)
     return _FEWEST * blocks

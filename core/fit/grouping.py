@@ -30,6 +30,7 @@ from certiset.core.errors import DataError, OptionError
 from certiset.core.fit.group_rule import OTHER, GroupRule
 from certiset.core.fit.options import FitOptions
 from certiset.core.fit.set_rules import without_label_scores
+from certiset.core.fit.splitting import split
 from certiset.core.models import Model
 from certiset.core.scores.labels import LabelScore
 
@@ -92,10 +93,22 @@ def check_groups(options: FitOptions, model: Model, data: CheckedData) -> None:
         _given(options, data.groups)
 
 
-def count_groups(options: FitOptions, data: CheckedData) -> int:
-    """How many groups have enough rows for a threshold; by the groups of all rows, as ranks are."""
-    codes = data.y if data.groups is None else data.groups.codes
-    counts = np.unique(codes, return_counts=True)[1]
+def count_groups(options: FitOptions, data: CheckedData) -> int | None:
+    """How many groups have enough rows for a threshold; None where that may not be known before rows are revealed.
+
+    What it decides may depend on what ranks depend on: the groups of rows that calibrate, one of each cluster, of which
+    all that a list does not have are one group. If the list is read off D_0, that depends on where D_0 ends.
+    """
+    calibrating = split(options.seed, 0, data).calibration.numpy()
+    if data.groups is None:
+        codes = data.y
+    elif options.unknown_groups != "other":
+        codes = data.groups.codes
+    elif options.group_list is None:
+        return None
+    else:
+        codes = GroupRule(tuple(_given(options, data.groups)), unknown="other").codes_in_fit(data.groups)
+    counts = np.unique(codes[calibrating], return_counts=True)[1]
     return max(1, int(np.sum(counts >= smallest_n_2b(options.level, options.own_delta / len(counts)))))
 
 

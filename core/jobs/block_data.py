@@ -37,6 +37,9 @@ ARRAYS = frozenset({"x", "y", COLUMN_NAMES, ORDER, REPORTED})
 """that the data set of a block may have"""
 _SMALLEST_BLOCK = 100
 _FEWEST_TO_TUNE = 100
+_BLOCKS_OF_A_POOL = 2
+_TUNE_ON_A_SHARE, _SHARE = ("learned", "pac_bayes", "progressive"), 0.5
+"""methods of `certiset.core.fit`, which brings PyTorch, and their share if none is given"""
 _BASE = "base"
 
 
@@ -71,7 +74,7 @@ def make_dataset(
     before = _before(store, record, (x.shape[1], len(rows[0].y)))
     changes = None if before is None else _pool_options(record, len(before[1]), len(y))
     if before is None or changes is None:
-        return _added(store, block, {"x": x, "y": y, **_beside(record, rows)}), {}
+        return _added(store, block, {"x": x, "y": y, **_beside(record, rows)}), _options_alone(record, len(rows))
     whole = {"x": np.concatenate([before[0], x]), "y": np.concatenate([before[1], y])}
     return _added(store, block, {**whole, ORDER: np.arange(len(whole["y"]))}), changes
 
@@ -142,6 +145,24 @@ def _pool_options(record: DeploymentRecord, before: int, rows: int) -> dict[str,
     split = (n_tune + 0.5) / (before + rows)
     prior = {**(options.get("prior") or {}), "split": split}
     return {"method": "progressive", "guarantee": "pool", "order": ORDER, "prior": prior}
+
+
+def _options_alone(record: DeploymentRecord, rows: int) -> dict[str, Any]:
+    """Of a block that stands alone, by its rows' number: if they are too few for a pool, then the default method's."""
+    options = (record.recipe or {})["options"]
+    needed = _BLOCKS_OF_A_POOL * _SMALLEST_BLOCK * len(options.get("group_list") or [BY_CLASS])
+    if options.get("method") != "progressive" or rows - tuning_rows(options, rows) >= needed:
+        return {}
+    return {"method": "auto", "guarantee": "auto", "prior": {**(options.get("prior") or {}), "split": None}}
+
+
+def tuning_rows(options: Mapping[str, Any], rows: int) -> int:
+    """How many of so many rows tune, by the share that a method has which tunes on a fixed one."""
+    prior = options.get("prior") or {}
+    if prior.get("train") == "none" or options.get("method") not in _TUNE_ON_A_SHARE:
+        return 0
+    split = prior.get("split")
+    return int((_SHARE if split is None else float(split)) * rows)
 
 
 def _added(store: Store, block: DeploymentBlockRecord, arrays: dict[str, NDArray[Any]]) -> Dataset:

@@ -10,7 +10,7 @@ from certiset.core.certificate.guarantees.pool import PROGRESSIVE
 from certiset.core.certificate.population import is_by_class, listed_groups
 from certiset.core.errors import ConflictError, NotFoundError, OptionError
 from certiset.core.jobs.attempts import risk_of
-from certiset.core.jobs.block_data import ARRAYS, ORDER, REPORTED, group_columns
+from certiset.core.jobs.block_data import ARRAYS, ORDER, REPORTED, group_columns, tuning_rows
 from certiset.core.store.deployment_records import DeploymentRecord
 from certiset.core.store.records import PredictorRecord
 from certiset.core.store.store import Transaction
@@ -116,8 +116,10 @@ def lacks_rows(record: DeploymentRecord, rows: int) -> str | None:
     alpha = options.get("alpha", 0.1)
     if not isinstance(alpha, float):
         return None
+    # A pool that has too few rows is given up for one member that all of them calibrate (`block_data`).
+    tune = 0 if options.get("method") == "progressive" else tuning_rows(options, rows)
     try:
-        vovk_2b(rows, alpha, float(options.get("delta", 0.05)))
+        vovk_2b(rows - tune, alpha, float(options.get("delta", 0.05)))
     except TooFewPointsError as error:
-        return str(error)
+        return f"{rows} rows leave n = {rows - tune} to calibrate, and {error}" if tune else str(error)
     return None

@@ -17,8 +17,9 @@ from certiset.core.certificate.sizes import GRID_BETTING
 
 MOST_GROUPS = 64
 """whose laws, sums over the members, are computed"""
-_MOST_MEMBERS = 4
-"""of those sums: a law of sixteen takes seconds, and whoever checks a stranger's certificate has no time for that"""
+_MOST_MEMBERS, _MOST_POINTS = 2, 10**8
+"""of those sums: with four members, or more points, 64 laws take minutes, and whoever checks a stranger's certificate
+has no time for that"""
 _BOUNDS = {None, EXACT, GRID_BETTING}
 
 
@@ -38,6 +39,7 @@ class ProgressiveByGroup(ProgressivePool):
         found = [
             Check("groups", 1 <= len(groups) <= MOST_GROUPS, f"from 1 to {MOST_GROUPS}", len(groups)),
             Check("members", len(members) <= _MOST_MEMBERS, f"at most {_MOST_MEMBERS}", len(members)),
+            Check("number of points", 0 < certificate.coverage.n <= _MOST_POINTS, f"at most {_MOST_POINTS}", None),
             equal("names of groups", len(groups), len(named)),
             equal("groups by class", False, is_by_class(certificate)),
             equal("blocks of groups", [len(members)] * len(groups), [len(group.blocks or []) for group in groups]),

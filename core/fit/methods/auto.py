@@ -82,10 +82,13 @@ class Auto(Method):
         check_points(plan, unit, 0.0)
         return plan
 
-    def for_groups(self, plan: Plan, groups: int) -> Plan:
-        """Each group's rows are fewer, and what is revealed costs its sets more: few are, or none."""
+    def for_groups(self, plan: Plan, groups: int | None) -> Plan:
+        """Each group's rows are fewer, and what is revealed costs its sets more: few are, or none.
+
+        Not none where nobody may know how many groups there are: who is listed is read off those that are revealed.
+        """
         rows = plan.n_tune + plan.n
-        first = int(_SHARE_OF_GROUPS * rows) if rows >= _FEWEST_OF_A_GROUP * groups else 0
+        first = int(_SHARE_OF_GROUPS * rows) if groups is None or rows >= _FEWEST_OF_A_GROUP * groups else 0
         return replace(plan, n_tune=first, blocks=(rows - first,)) if first < plan.n_tune else plan
 
     def run(self, work: Workspace) -> Fitted:
@@ -179,7 +182,7 @@ def _decide(work: Workspace, trials: list[Trial], revealed: int, later: int | No
         delta=options.own_delta,
         outputs=work.model.outputs,
         looks_again=looks_again,
-        groups=count_groups(options, work.data) if is_grouped(options, work.data) else 1,
+        groups=(count_groups(options, work.data) or 1) if is_grouped(options, work.data) else 1,
     )
 
 

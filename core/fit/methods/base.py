@@ -61,8 +61,11 @@ class Method(ABC):
         ``unit`` is clusters where these are counted.
         """
 
-    def for_groups(self, plan: Plan, groups: int) -> Plan:
-        """The plan where so many groups have thresholds of their own, which it may make wiser."""
+    def for_groups(self, plan: Plan, groups: int | None) -> Plan:
+        """The plan where so many groups have thresholds of their own, which it may make wiser.
+
+        None where their number would say something about rows that are not revealed.
+        """
         return plan
 
     @abstractmethod

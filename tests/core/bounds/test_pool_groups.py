@@ -55,11 +55,13 @@ def test_so_many_rows_are_enough_whatever_the_others_have() -> None:
     assert few.lacking == (few.rows_needed - 10, 0, 0)
 
 
+@pytest.mark.parametrize("first", [0.5, 0.8])
 @pytest.mark.parametrize("others", [100, 500, 5000])
-def test_they_are_enough_beside_a_group_of_any_size(others: int) -> None:
+def test_they_are_enough_beside_a_group_of_any_size(others: int, first: float) -> None:
     """By shares for one block, 26 rows in each of two blocks have too little beside 500."""
-    each = pool_group_shares([[2, 2], [others, others]], 0.1, 0.05, [0.5, 0.5]).rows_needed // 2
-    found = pool_group_shares([[each, each], [others, others]], 0.1, 0.05, [0.5, 0.5])
+    weights = [first, 1 - first]
+    each = pool_group_shares([[2, 2], [others, others]], 0.1, 0.05, weights).rows_needed // 2
+    found = pool_group_shares([[each, each], [others, others]], 0.1, 0.05, weights)
     assert all(map(any, found.ranks))
     assert math.fsum(found.shares) <= 0.05 * (1 + 1e-12)
 

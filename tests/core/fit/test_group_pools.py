@@ -236,22 +236,38 @@ def test_no_number_can_be_changed_unnoticed(pool: Predictor, edit: Callable[[Con
     assert not reissued(content).verify()
 
 
-def test_a_stranger_s_certificate_of_many_members_is_refused_before_its_laws_are_computed(
-    pool: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = json.loads(json.dumps(pool.certificate.to_json()))
-    coverage, members = content["coverage"], 16
+def many_members(content: Content) -> None:
+    coverage, members = content["coverage"], 3
     size = content["members"][0]["n"]
     content["members"] = [
         {**content["members"][0], "member": place, "n": size, "weight": 1 / members} for place in range(members)
     ]
-    coverage["sizes"], coverage["rank_weights"], coverage["n"] = [size] * members, [1 / members] * members, 16 * size
+    coverage["sizes"], coverage["rank_weights"] = [size] * members, [1 / members] * members
+    coverage["n"] = members * size
     for group in content["groups"]:
         group["blocks"] = [group["blocks"][0]] * members
+
+
+def many_points(content: Content) -> None:
+    coverage, sizes = content["coverage"], [10**9, 10**9]
+    coverage["sizes"], coverage["n"] = sizes, sum(sizes)
+    for member, size in zip(content["members"], sizes, strict=True):
+        member["n"] = size
+    for block in content["groups"][0]["blocks"]:
+        block["n"] = 10**9 - 10**6
+    content["groups"][0]["n"] = 2 * (10**9 - 10**6)
+
+
+@pytest.mark.parametrize(("edit", "name"), [(many_members, "members"), (many_points, "number of points")])
+def test_a_stranger_s_certificate_that_takes_long_is_refused_before_its_laws_are_computed(
+    pool: Predictor, monkeypatch: pytest.MonkeyPatch, edit: Callable[[Content], None], name: str
+) -> None:
+    content = json.loads(json.dumps(pool.certificate.to_json()))
+    edit(content)
 
     def computed(*_: Any) -> None:
         raise AssertionError
 
     monkeypatch.setattr("certiset.core.certificate.guarantees.pool_by_group.pool_group_shares", computed)
     failed = [check.name for check in reissued(content).verify().checks if not check.ok]
-    assert "members" in failed
+    assert name in failed

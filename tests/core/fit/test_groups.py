@@ -178,3 +178,25 @@ def test_auto_reveals_few_rows_where_there_are_groups_or_none() -> None:
     assert many.certificate.provenance.n_tune == 0
     standard = fit(logits_model(), x, y, groups=np.arange(ROWS) % 6, method="standard")
     assert [g.tau for g in many.certificate.groups or []] == [g.tau for g in standard.certificate.groups or []]
+
+
+@pytest.mark.parametrize("listed", [["a"], None])
+def test_how_many_rows_auto_reveals_does_not_depend_on_which_groups_the_others_are(listed: list[str] | None) -> None:
+    """These have one threshold together: given how many of them calibrate, which they are must be left to chance."""
+    x, y, names = logits()
+    plans = []
+    for others in (1, 6):
+        groups = np.where(names == "a", "a", np.char.add("other ", (np.arange(ROWS) % others).astype("U1")))
+        plans.append(check(logits_model(), x, y, groups=groups, unknown_groups="other", group_list=listed)[1])
+    assert plans[0].n_tune == plans[1].n_tune == int(0.1 * ROWS)
+
+
+def test_how_many_rows_auto_reveals_depends_on_the_row_of_each_cluster_that_was_drawn() -> None:
+    x, y, names = logits()
+    clusters = np.arange(ROWS) // 2
+    drawn = split(0, 0, CheckedData(x, y, clusters=clusters)).calibration.numpy()
+    changed = np.char.add("new ", (np.arange(ROWS) % 6).astype("U1"))
+    changed[drawn] = np.where(names[drawn] == "a", "a", "b")
+    same = np.where(np.isin(np.arange(ROWS), drawn), changed, "b")
+    plans = [check(logits_model(), x, y, groups=groups, clusters=clusters)[1] for groups in (same, changed)]
+    assert plans[0].n_tune == plans[1].n_tune > 0

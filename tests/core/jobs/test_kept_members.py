@@ -118,3 +118,20 @@ def test_without_a_contradiction_that_ends_it_or_with_few_rows_no_member_is_kept
     world.advance()
     with world.store.reading() as work:
         assert work.datasets.get("ada", world.jobs[0].dataset_id).rows == rule["every"]["rows"]
+
+
+def test_after_a_contradiction_a_block_too_small_for_a_pool_has_one_member_and_the_next_goes_on(world: World) -> None:
+    rows = 160
+    world.set(every={"rows": rows}, on_contradiction=True)
+    world.report([replace(outcome, y=(outcome.y + 1) % 3) for outcome in world.asked(60)])
+    assert world.kinds[-1] == "contradicted"
+    for sizes in ([rows], [(2 * rows - 100) // 2] * 2):
+        place = len(world.predictors) - 1
+        world.report(world.asked(rows, place=place))
+        world.advance()
+        predictor, _, y = _fitted(world, world.jobs[-1])
+        assert (predictor.certificate.coverage.sizes or [len(y)]) == sizes
+        world.predictors.append(predictor)
+        succeed(world, world.jobs[-1], predictor)
+        world.advance()
+        assert world.now.predictor == predictor.certificate.predictor_id

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certiset.core.data.frame import Frame, TextColumn
 from certiset.core.data.stored_rows import map_dataset
-from certiset.core.errors import ConflictError
+from certiset.core.errors import ConflictError, OptionError
 from certiset.core.fit import Predictor, fit
 from certiset.core.jobs.outcomes import Outcome
 from certiset.core.jobs.recalibration import account_for
@@ -180,3 +180,21 @@ def test_a_name_does_not_come_to_ask_for_groups_or_levels(store: Store, tmp: Pat
         other = enter(store, tmp, **options)
         with pytest.raises(ConflictError, match=what):
             other.set(every={"rows": ROWS})
+
+
+def test_a_pool_with_groups_goes_on_with_blocks_that_are_too_small_for_one(store: Store, tmp: Path) -> None:
+    world = enter(store, tmp, groups="region", method="progressive")
+    assert world.predictors[0].members == 2
+    world.set(every={"rows": ROWS})
+    for generation in range(2):
+        outcomes = in_group(world.asked(ROWS, place=generation), np.arange(ROWS) % 3)
+        predictor, _, job = recalibrated(world, outcomes)
+        assert (job.options["method"], predictor.members) == ("auto", 1)
+        assert all(group.tau is not None for group in predictor.certificate.groups or [])
+
+
+def test_rows_that_tune_do_not_count_among_those_that_a_block_needs(store: Store, tmp: Path) -> None:
+    world = enter(store, tmp, method="learned")
+    with pytest.raises(OptionError, match="25 rows leave n = 13 to calibrate, and n = 13 is too few"):
+        world.set(every={"rows": 25})
+    world.set(every={"rows": 28})
