@@ -5,10 +5,10 @@ and what is being deleted is not found by a new calibration.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from certiset.core.errors import ConflictError
+from certiset.core.errors import ConflictError, StoreError
 from certiset.core.resources import FINISHED
 from certiset.core.store.garbage import discard_unnamed
 from certiset.core.store.owned_records import OwnedRecords
@@ -76,7 +76,9 @@ def _deleting(store: Store, tenant: str, kind: str, id: str) -> Iterator[tuple[T
         yield work, files
         work.audit.add(f"{kind}.delete", tenant, kind, id)
     for file in files:
-        discard_unnamed(store, file, _JUST_WRITTEN_SECONDS)
+        # The record is gone. A file that cannot be removed now, since the store is away, is garbage for a worker.
+        with suppress(StoreError):
+            discard_unnamed(store, file, _JUST_WRITTEN_SECONDS)
 
 
 def _delete_upload(work: Transaction, records: OwnedRecords[R], tenant: str, id: str) -> str:

@@ -27,16 +27,27 @@ Parser: TypeAlias = Callable[[bytes, NDArray[Any] | None], T]
 
 
 async def parse_json(
-    body: bytes, parse: Parser[T], path: Sequence[str | int], *, sets: SetServer, tenant: str, folder: Path
+    body: bytes,
+    parse: Parser[T],
+    path: Sequence[str | int],
+    *,
+    sets: SetServer,
+    tenant: str,
+    folder: Path,
+    further: int = 0,
 ) -> T:
-    """``path`` leads to the body's numbers; ``folder`` is for a temporary file."""
+    """``path`` leads to the body's numbers; ``folder`` is for a temporary file.
+
+    ``further`` bytes, behind the JSON, are what ``parse`` looks at as well.
+    """
     if len(body) > LARGEST_JSON:
         raise TooLargeError(TOO_LONG, field="body")
-    if len(body) <= ON_THE_SPOT:
+    if len(body) + further <= ON_THE_SPOT:
         return parse(body, None)
     if len(body) <= _IN_A_THREAD:
         return await sets.in_thread(tenant, parse, body, None)
-    return parse(*await sets.in_thread(tenant, split_document, body, path, folder))
+    rest, numbers = await sets.in_thread(tenant, split_document, body, path, folder)
+    return await sets.in_thread(tenant, parse, rest, numbers)
 
 
 async def parse_model(body: bytes, model: TypeAdapter[T], *, sets: SetServer, tenant: str) -> T:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from certiset.core.data.group_labels import LONGEST_VALUE
-from certiset.core.errors import OptionError
+from certiset.core.errors import DataError, OptionError, TooLargeError
 from certiset.service.http.exact_casts import cast_exactly
 from certiset.service.http.request_errors import body_error
 from certiset.service.serving.set_server import ServedSets
@@ -84,7 +84,7 @@ class InferRequest(Loose):
 
 
 def read_request(
-    head: bytes, numbers: NDArray[Any] | None, raw: bytes
+    head: bytes, numbers: NDArray[Any] | None, raw: memoryview, most_rows: int
 ) -> tuple[InferRequest, NDArray[Any], NDArray[Any] | None]:
     """What is asked, the input and the groups of its rows, if given; ``numbers`` are the data of the input, if they
     were taken out of the head."""
@@ -93,13 +93,19 @@ def read_request(
     except ValidationError as error:
         raise body_error(error, InferRequest) from None
     first, others = asked.inputs[0], asked.inputs[1:]
+    rows = first.shape[0]
+    if rows > most_rows:
+        # Before they are looked at: there may be as many as bytes.
+        raise TooLargeError(f"At most {most_rows:,} rows are accepted at once.", field="x")
+    if others and others[0].shape[0] != rows:
+        raise DataError(f"groups has {others[0].shape[0]} entries for {rows} rows.", field="inputs.1")
     binary = first.parameters.get("binary_data_size")
     end = binary if type(binary) is int and binary >= 0 and others else len(raw)
     groups = read_groups(others[0], raw[end:]) if others else None
     return asked, _tensor(first, numbers, raw[:end]), groups
 
 
-def read_groups(given: InputTensor, raw: bytes) -> NDArray[Any]:
+def read_groups(given: InputTensor, raw: memoryview) -> NDArray[Any]:
     """The second tensor: a group for each row, or for each row and column that crosses, as texts or numbers."""
     if given.name != "groups" or len(given.shape) > 2:
         raise OptionError("The first input is named x, and the second, if there is one, groups.", field="inputs.1.name")
@@ -108,7 +114,7 @@ def read_groups(given: InputTensor, raw: bytes) -> NDArray[Any]:
     size = math.prod(given.shape)
     texts = given.data
     if given.parameters.get("binary_data_size") is not None:
-        texts = _texts(raw)
+        texts = _texts(raw, size)
     if texts is not None and len(given.shape) == 2 and texts and all(isinstance(entry, list) for entry in texts):
         texts = [value for entry in texts for value in entry]
     if texts is None or len(texts) != size or not all(isinstance(text, str) for text in texts):
@@ -116,16 +122,17 @@ def read_groups(given: InputTensor, raw: bytes) -> NDArray[Any]:
     return np.array(texts, dtype=str).reshape(given.shape)
 
 
-def _texts(raw: bytes) -> list[Any]:
-    """Each with its length before it, in four bytes."""
-    found, start = [], 0
+def _texts(raw: memoryview, most: int) -> list[Any]:
+    """Each with its length before it, in four bytes; those beyond ``most`` are not looked at, but for one."""
+    found: list[Any] = []
+    start = 0
     try:
-        while start < len(raw):
+        while start < len(raw) and len(found) <= most:
             (length,) = struct.unpack_from("<I", raw, start)
             end = start + 4 + length
             if length > 4 * LONGEST_VALUE or end > len(raw):
                 raise ValueError
-            found.append(raw[start + 4 : end].decode())
+            found.append(str(raw[start + 4 : end], "utf-8"))
             start = end
     except (ValueError, struct.error):
         raise OptionError(
@@ -135,13 +142,13 @@ def _texts(raw: bytes) -> list[Any]:
     return found
 
 
-def _tensor(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes) -> NDArray[Any]:
+def _tensor(given: InputTensor, numbers: NDArray[Any] | None, raw: memoryview) -> NDArray[Any]:
     if given.name != "x" or given.datatype == "BYTES":
         raise OptionError("The first input is named x, and has numbers.", field="inputs.0.name")
     return _numbers(given, numbers, raw, 0)
 
 
-def _numbers(given: InputTensor, numbers: NDArray[Any] | None, raw: bytes, place: int) -> NDArray[Any]:
+def _numbers(given: InputTensor, numbers: NDArray[Any] | None, raw: memoryview, place: int) -> NDArray[Any]:
     dtype, size = _DTYPES[given.datatype], 1
     for side in given.shape:
         size *= side

@@ -163,9 +163,14 @@ async def infer(
     length = int(inference_header_content_length) if inference_header_content_length else len(body)
     if length > len(body):
         raise ProblemError(400, f"{HEAD_LENGTH} says {length} bytes, but the body has {len(body)}.")
-    folder, parse = service.settings.scratch, partial(read_request, raw=body[length:])
+    # A view: as bytes of their own, the tensors would be copied by the event loop.
+    raw = memoryview(body)[length:]
+    folder, parse = service.settings.scratch, partial(read_request, raw=raw, most_rows=sets.max_rows)
+    head = body[:length]
     with service.metrics.counting_deaths("body"):
-        asked, x, groups = await parse_json(body[:length], parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder)
+        asked, x, groups = await parse_json(
+            head, parse, NUMBERS_AT, sets=sets, tenant=tenant, folder=folder, further=len(raw)
+        )
     member = asked.parameters.get("member")
     if member is not None and type(member) is not int:
         raise OptionError(f"{_FIELDS.member} must be a whole number.", field=_FIELDS.member)

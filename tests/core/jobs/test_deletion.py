@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from certiset.core.errors import CertisetError, ConflictError, NotFoundError, WithdrawnError
+from certiset.core.errors import ArtifactsUnavailableError, CertisetError, ConflictError, NotFoundError, WithdrawnError
 from certiset.core.graphs.row_proof.verdict import PROVED
 from certiset.core.jobs import calibrations, deletion
 from certiset.core.jobs.calibrations import CalibrationRequest, request_calibration
@@ -203,3 +203,17 @@ def test_files_of_what_was_deleted_are_collected_and_those_that_others_name_are_
     assert [file.sha256 for file in orphans(store, older_than=-60)] == [own]
     deletion.delete_model(store, "eve", second.id)
     assert sorted(str(file.sha256) for file in orphans(store, older_than=-60)) == sorted([own, shared])
+
+
+def test_a_record_is_deleted_though_the_artifact_store_is_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = a_dataset(store, artifact=store.artifacts.put(b"own"))
+
+    def discard(*_: object) -> bool:
+        raise ArtifactsUnavailableError("The artifact store cannot be written: it does not answer.")
+
+    with monkeypatch.context() as away:
+        away.setattr(store.artifacts, "discard", discard)
+        deletion.delete_dataset(store, "ada", dataset.id)
+    with store.reading() as work, pytest.raises(NotFoundError):
+        work.datasets.get("ada", dataset.id)
+    assert [file.sha256 for file in orphans(store, older_than=-60)] == [dataset.artifact], "a worker finds it later"

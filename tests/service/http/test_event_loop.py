@@ -66,6 +66,29 @@ def test_json_of_millions_of_numbers_is_refused_without_stopping_the_event_loop(
     assert longest[0] < 0.6, "it was 1.2 s, and 11 s when 40 MiB were allowed"
 
 
+def test_raw_tensors_are_read_without_stopping_the_event_loop(shared: Server) -> None:
+    texts = 2**25
+    head = json.dumps(
+        {
+            "inputs": [
+                {"name": "x", "shape": [2, 2], "datatype": "FP32", "parameters": {"binary_data_size": 16}},
+                {"name": "groups", "shape": [2], "datatype": "BYTES", "parameters": {"binary_data_size": texts}},
+            ]
+        }
+    ).encode()
+
+    def pieces() -> Iterator[bytes]:
+        """Of an unknown length, so that this process itself reads them: two rows, and millions of empty texts."""
+        yield head + bytes(16)
+        yield from (bytes(2**20) for _ in range(texts // 2**20))
+
+    headers = {"Inference-Header-Content-Length": str(len(head)), "Content-Type": "application/octet-stream"}
+    with shared.client("reader") as ada, longest_pause(shared) as longest:
+        answer = ada.post(f"/v2/models/{shared.id('classification')}/infer", content=pieces(), headers=headers)
+    assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "inputs.1.data")
+    assert longest[0] < 0.6, "it was several seconds"
+
+
 def test_numbers_from_another_process_are_those_of_the_body(shared: Server) -> None:
     x = [[row / 3, 0.5] for row in range(60_000)]
     predictor = shared.id("classification")

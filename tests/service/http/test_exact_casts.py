@@ -17,7 +17,7 @@ def read(datatype: str, data: list[Any], shape: list[int] | None = None, raw: by
     tensor: dict[str, Any] = {"name": "x", "shape": shape or [1, len(data)], "datatype": datatype, "data": data}
     if raw:
         tensor |= {"data": None, "parameters": {"binary_data_size": len(raw)}}
-    return read_request(json.dumps({"inputs": [tensor]}).encode(), None, raw)[1]
+    return read_request(json.dumps({"inputs": [tensor]}).encode(), None, memoryview(raw), 100)[1]
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_the_open_inference_protocol(server: Server, ada: httpx.Client) -> None:
         {"inputs": [{**tensor, "name": "z", "data": x.tolist()}]},
         {"inputs": [{**tensor, "data": x.tolist()}], "outputs": [{"name": "nothing"}]},
         {"inputs": []},
-        {"inputs": [{**tensor, "shape": [2**40] * 5 + [0], "parameters": {"binary_data_size": 0}}]},
+        {"inputs": [{**tensor, "shape": [5] + [2**40] * 5 + [0], "parameters": {"binary_data_size": 0}}]},
         {"inputs": [{**tensor, "parameters": {"binary_data_size": 40}}]},
         {"inputs": [{**tensor, "data": x.tolist()}], "parameters": {"member": "best"}},
     ]
