@@ -23,6 +23,7 @@ __all__ = [
     "DuplicateError",
     "FieldError",
     "FileKindError",
+    "FitError",
     "LargerThanQuotaError",
     "ModelError",
     "NotFoundError",

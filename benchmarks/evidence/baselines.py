@@ -37,7 +37,9 @@ MEMBERS = 32
 
 
 @dataclass(frozen=True)
-class Settings:
+class BaselineOptions:
+    """How a rival is tuned and fitted."""
+
     name: str
     prior: dict[str, Any]
     optimizer: dict[str, Any]
@@ -46,7 +48,7 @@ class Settings:
     """which parameters theta holds"""
 
 
-def paper_settings(regression: bool, steps: int = 2000) -> Settings:
+def paper_settings(regression: bool, steps: int = 2000) -> BaselineOptions:
     """As in the paper's appendix, but for the number of inner steps if it is given."""
     prior = {
         "train": "mean" if regression else "mean_variance",
@@ -66,20 +68,20 @@ def paper_settings(regression: bool, steps: int = 2000) -> Settings:
         "quantile": "neural_sort",
         "measure": "log_radius" if regression else "size",
     }
-    return Settings("paper", prior, optimizer)
+    return BaselineOptions("paper", prior, optimizer)
 
 
-def tuned_settings() -> Settings:
+def tuned_settings() -> BaselineOptions:
     """The same loss with our steps, rate, batch, smooth quantile and optimizer; no dropout."""
-    return Settings("tuned", {"objective": "size", "dropout": 0.0}, {})
+    return BaselineOptions("tuned", {"objective": "size", "dropout": 0.0}, {})
 
 
-def dropout_settings() -> Settings:
+def dropout_settings() -> BaselineOptions:
     """The same with our dropout too, which neither the paper nor those whom it follows use."""
-    return Settings("dropout", {"objective": "size"}, {})
+    return BaselineOptions("dropout", {"objective": "size"}, {})
 
 
-def both_settings() -> Settings:
+def both_settings() -> BaselineOptions:
     """The tuned settings, for head and scale together."""
     return replace(tuned_settings(), name="both", tune="both")
 
@@ -87,7 +89,7 @@ def both_settings() -> Settings:
 class Baseline:
     """One problem, split and tuned once for both methods."""
 
-    def __init__(self, problem: LearningProblem, split: float, seed: int, settings: Settings) -> None:
+    def __init__(self, problem: LearningProblem, split: float, seed: int, settings: BaselineOptions) -> None:
         self.problem, self.settings = problem, settings
         task = problem.model.manifest.task
         given = {"prior": settings.prior, "optimizer": settings.optimizer, "tune": settings.tune}

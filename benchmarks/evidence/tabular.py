@@ -173,31 +173,31 @@ def patients(kept: Path, n: int, seed: int) -> LearningProblem:
 
 
 @dataclass(frozen=True)
-class Problem:
+class TabularProblem:
     title: str
     make: Maker
     """of the folder with the wheels, N and a seed"""
 
 
 PROBLEMS = {
-    "letters": Problem(
+    "letters": TabularProblem(
         "Letters: 26 classes, 16 features, a network. Mean number of labels", _network(letters, "letters", classes=26)
     ),
-    "diamonds": Problem(
+    "diamonds": TabularProblem(
         "Diamonds: price in thousands of dollars, 9 features, a network. Mean width", _network(diamonds, "diamonds")
     ),
-    "letters_forest": Problem(
+    "letters_forest": TabularProblem(
         "Letters by a forest of 100 trees, as it comes. Mean number of labels",
         _as_it_comes(letters, "letters forest", lambda seed: RandomForestClassifier(100, random_state=seed)),
     ),
-    "ground_boosting": Problem(
+    "ground_boosting": TabularProblem(
         "Ground seen by a satellite, 6 classes, 36 features, by gradient boosting as it comes. Mean number of labels",
         _as_it_comes(satellite, "ground", lambda seed: HistGradientBoostingClassifier(max_iter=50, random_state=seed)),
     ),
-    "digits_shifted": Problem(
+    "digits_shifted": TabularProblem(
         "Digits written with a pen, 10 classes, 16 features, all inputs strongly shifted. Mean number of labels",
         _network(pen_digits, "pen digits", classes=10, shift=_SHIFT),
     ),
-    "best_logits": Problem("Logits that are the best possible, 10 classes. Mean number of labels", best_logits),
-    "patients": Problem("Patients like those of the diabetes data, a linear model. Mean width", patients),
+    "best_logits": TabularProblem("Logits that are the best possible, 10 classes. Mean number of labels", best_logits),
+    "patients": TabularProblem("Patients like those of the diabetes data, a linear model. Mean width", patients),
 }

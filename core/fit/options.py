@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from certiset.core.errors import OptionError
+from certiset.core.fit.default_levels import DEFAULT_ALPHA, DEFAULT_DELTA, DEFAULT_GAMMA
 from certiset.core.fit.optimizer_options import OptimizerOptions
 from certiset.core.fit.option_types import (
     ALL,
@@ -40,9 +41,6 @@ from certiset.core.tasks import Task
 
 GRID_SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 """alpha_hat / alpha of the default grid, as in the paper"""
-
-DEFAULT_GAMMA = 0.05
-"""of fits, and of statements about sizes on fresh inputs"""
 
 Tune: TypeAlias = Literal["auto", "head", "score", "both"]
 
@@ -82,15 +80,16 @@ class FitOptions(Section):
     """All options of a fit."""
 
     alpha: Alpha = Field(
-        0.1,
+        DEFAULT_ALPHA,
         description="promised miscoverage: sets may miss this share of future inputs; all: one promise for all of them "
         "at once, of which each request names one",
     )
     alpha_around: LevelAround = Field(
-        0.1, description="where alpha is all: the level that tuning, certified sizes and the monitor are about"
+        DEFAULT_ALPHA,
+        description="where alpha is all: the level that tuning, certified sizes and the monitor are about",
     )
     confidence_level: Level | None = Field(None, description="1 - alpha, as an alternative to alpha")
-    delta: Level = Field(0.05, description="probability with which the promise may fail")
+    delta: Level = Field(DEFAULT_DELTA, description="probability with which the promise may fail")
     gamma: Level = Field(DEFAULT_GAMMA, description="probability with which the promised size may fail")
     method: Literal["auto", "standard", "learned", "pac_bayes", "progressive"] = Field(
         "auto",

@@ -19,11 +19,11 @@ from certiset.core.data.frame import in_order
 from certiset.core.data.named_rows import named_rows
 from certiset.core.display import Card, Shown
 from certiset.core.errors import DataError
+from certiset.core.fit.default_levels import DEFAULT_GAMMA
 from certiset.core.fit.fresh_sizes import certify_size
 from certiset.core.fit.group_rule import GroupRule, labels_in
 from certiset.core.fit.member_choice import MemberChoice, Randomness
 from certiset.core.fit.member_thresholds import MemberThresholds
-from certiset.core.fit.options import DEFAULT_GAMMA
 from certiset.core.fit.own_outputs import own_outputs
 from certiset.core.fit.portable import Conversion, converted
 from certiset.core.fit.precision import full_precision

@@ -7,6 +7,7 @@ from certiset.core.certificate.account import account_of
 from certiset.core.certificate.content import Account
 from certiset.core.certificate.guarantees import risks_of
 from certiset.core.data.row_sketch import RowSketch
+from certiset.core.fit.default_levels import DEFAULT_DELTA
 from certiset.core.store.account_records import AttemptRecord, RowSketchRecord
 from certiset.core.store.garbage import discard_unnamed
 from certiset.core.store.records import Calibration
@@ -48,7 +49,7 @@ def begin_attempt(work: Transaction, calibration: Calibration, sketch: RowSketch
 
 def risk_of(options: dict[str, Any]) -> float:
     """The probability with which a fit's promise may fail; for the mean over a posterior, its pool's as well."""
-    own = float(options.get("delta", 0.05)) / int(options.get("family", 1))
+    own = float(options.get("delta", DEFAULT_DELTA)) / int(options.get("family", 1))
     return risks_of(options.get("guarantee", "")) * own
 
 

@@ -9,6 +9,7 @@ from certiset.core.certificate.guarantees import risks_of
 from certiset.core.certificate.guarantees.pool import PROGRESSIVE
 from certiset.core.certificate.population import is_by_class, listed_groups
 from certiset.core.errors import ConflictError, NotFoundError, OptionError
+from certiset.core.fit.default_levels import DEFAULT_ALPHA, DEFAULT_DELTA
 from certiset.core.jobs.attempts import risk_of
 from certiset.core.jobs.block_data import ARRAYS, ORDER, REPORTED, group_columns, tuning_rows
 from certiset.core.store.deployment_records import DeploymentRecord
@@ -113,13 +114,13 @@ def check_rows(record: DeploymentRecord) -> None:
 def lacks_rows(record: DeploymentRecord, rows: int) -> str | None:
     """Why so many rows, whatever they hold, are too few for any promise; None if they are not."""
     options = options_of(record)
-    alpha = options.get("alpha", 0.1)
+    alpha = options.get("alpha", DEFAULT_ALPHA)
     if not isinstance(alpha, float):
         return None
     # A pool that has too few rows is given up for one member that all of them calibrate (`block_data`).
     tune = 0 if options.get("method") == "progressive" else tuning_rows(options, rows)
     try:
-        vovk_2b(rows - tune, alpha, float(options.get("delta", 0.05)))
+        vovk_2b(rows - tune, alpha, float(options.get("delta", DEFAULT_DELTA)))
     except TooFewPointsError as error:
         return f"{rows} rows leave n = {rows - tune} to calibrate, and {error}" if tune else str(error)
     return None

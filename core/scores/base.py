@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
 import torch
 from pydantic import BaseModel, ConfigDict
@@ -50,11 +50,13 @@ class Score(BaseModel, ABC):
     """whether the level set of a row is the same to the last bit whichever rows come with it, which products of
     matrices do not promise"""
 
+    @final
     @property
     def one_size(self) -> OneSize | None:
         """How large all sets of a threshold are, where auditors know it: then their size needs no bound."""
         return one_size(self.kind, self.sets.measure)
 
+    @final
     @property
     def cap_is_fixed(self) -> bool:
         """Whether sizes are numbers of labels: that of all labels is the largest, which nothing replaces."""

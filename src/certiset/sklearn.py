@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from certiset.core.certificate import Certificate
 from certiset.core.errors import OptionError
+from certiset.core.fit.default_levels import DEFAULT_ALPHA, DEFAULT_DELTA
 from certiset.core.sets import Intervals, PredictionSets
 from certiset.extras import explaining
 
@@ -42,8 +43,8 @@ class _Certified(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         estimator: Any = None,
         *,
-        confidence_level: float = 0.9,
-        delta: float = 0.05,
+        confidence_level: float = 1 - DEFAULT_ALPHA,
+        delta: float = DEFAULT_DELTA,
         prefit: bool = True,
         calibration_size: float = 0.5,
         method: str = "auto",

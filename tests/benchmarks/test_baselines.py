@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.evidence.baselines import Baseline, Settings, dropout_settings, paper_settings, tuned_settings
+from benchmarks.evidence.baselines import Baseline, BaselineOptions, dropout_settings, paper_settings, tuned_settings
 from benchmarks.evidence.measurements import Measured
 from benchmarks.evidence.ours import drawn, learned, ours, standard
 from certiset.core.bounds import largest_rank
@@ -14,7 +14,7 @@ from tests.benchmarks.problems import classes, intervals
 from tests.core.fit.problems import class_data
 
 
-def quick(settings: Settings, steps: int = 30) -> Settings:
+def quick(settings: BaselineOptions, steps: int = 30) -> BaselineOptions:
     prior, optimizer = {**settings.prior, "steps": steps}, {**settings.optimizer, "steps": steps}
     return replace(settings, prior=prior, optimizer=optimizer | ({"outer": 2} if "outer" in optimizer else {}))
 

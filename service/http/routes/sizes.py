@@ -7,7 +7,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from certiset.core.fit.options import DEFAULT_GAMMA
+from certiset.core.fit.default_levels import DEFAULT_GAMMA
 from certiset.core.jobs.sizes import certify_sizes
 from certiset.core.store.identifiers import ID_PATTERN
 from certiset.service.http.access.requirements import requires
