@@ -20,6 +20,7 @@ from certiset.service.http.access.streams import Streams
 from certiset.service.http.access.wrong_keys import WrongKeys
 from certiset.service.http.deployment_feed import DeploymentFeeds
 from certiset.service.http.metrics import Metrics
+from certiset.service.http.npz_bodies import NpzBodies
 from certiset.service.http.progress_feed import ProgressFeeds
 from certiset.service.http.readiness import Readiness
 from certiset.service.http.refusals import RefusalLog
@@ -71,6 +72,7 @@ class Service:
     prediction_ids: PredictionIds
     issued: IssuedCounts
     sets: SetServer
+    npz_bodies: NpzBodies
     batches: BatchProcess
     """for large requests, beside ``sets``"""
     signer: Signer
@@ -148,6 +150,7 @@ class Service:
                 count_asked=issued.count_asked,
                 threads=Slots(_HEAVY_THREADS),
             ),
+            npz_bodies=NpzBodies(settings.max_predict_bytes, settings.max_predict_rows),
             batches=batches,
             signer=signer,
             issuer_keys=issuer_keys,
@@ -155,6 +158,7 @@ class Service:
 
     def close(self) -> None:
         self.batches.close()
+        self.npz_bodies.close()
         self.refusals.close()
         self.issued.close()
         self.graphs.close()
