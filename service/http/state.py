@@ -38,6 +38,8 @@ _UPLOADS = 2
 """that are read at the same time for one tenant"""
 _CHECKS = 2
 """data sets that are checked against their model at the same time for one tenant"""
+_ROUTES = 8
+"""requests that are answered in threads, of which there are 40, at the same time for one tenant"""
 _HEAVY_THREADS = 2
 """of each tenant, for requests with much to parse, check or write"""
 
@@ -60,6 +62,7 @@ class Service:
     """bytes of uploads on their way to disk"""
     upload_slots: Slots
     check_slots: Slots
+    route_slots: Slots
     readiness: Readiness
     metrics: Metrics
     refusals: RefusalLog
@@ -128,6 +131,7 @@ class Service:
             uploading=Shares(settings.upload_bytes),
             upload_slots=Slots(_UPLOADS),
             check_slots=Slots(_CHECKS),
+            route_slots=Slots(_ROUTES),
             readiness=Readiness(store, announcer, lambda: predictors.has_any and keys.has_usable()),
             metrics=metrics,
             refusals=RefusalLog(store, settings.audit_seconds),
