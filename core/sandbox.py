@@ -1,7 +1,8 @@
 """Code that touches hostile files or graphs, in a process of its own with limits.
 
 What a stranger's bytes do to such a process (an abort in a C++ library, an endless loop, all of the memory) they cannot
-do to the service or the worker. `call` runs one function and brings its answer back; `Process` is a process that stays.
+do to the service or the worker. `call` runs one function and brings its answer back; `Standing` has a process that
+answers call after call; `Process` is one that has questions and answers of its own.
 """
 
 import contextlib
@@ -27,6 +28,8 @@ from certiset.core.errors import CertisetError
 
 _LONGEST_ANSWER = 2**22
 _LONGEST_MESSAGE = 2000
+_PIPE = 2**20
+"""bytes on their way to or from a process that stays"""
 
 
 class SandboxError(CertisetError, RuntimeError):
@@ -120,6 +123,74 @@ def call(
     ``most_bytes`` in all.
     """
     process = Process(__name__, confinement, quiet=True)
+    try:
+        return _told(*_asked(process, {"function": function, "arguments": dict(arguments)}, b"", seconds, most_bytes))
+    finally:
+        process.kill()
+
+
+class Standing:
+    """A function in a confined process that stays, since starting one takes longer than most answers.
+
+    Called from any thread, one call at a time. The first call starts the process, as does one after it has died.
+    """
+
+    def __init__(self, function: str, *, confinement: Confinement, seconds: float) -> None:
+        self._function, self._confinement, self._seconds = function, confinement, seconds
+        self._lock = threading.Lock()
+        self._process: Process | None = None
+
+    def __call__(self, content: bytes, arguments: Mapping[str, Any], most_bytes: int) -> Returned:
+        """As `call` does; the function gets the bytes as ``content``."""
+        asked = {"function": self._function, "arguments": dict(arguments), "bytes": len(content)}
+        with self._lock:
+            process = self._process
+            if process is None or not process.alive:
+                self._drop()
+                process = self._process = Process(__name__, self._confinement, quiet=True)
+                _widen(process.stdin, process.stdout)
+            try:
+                found = _asked(process, asked, content, self._seconds, most_bytes)
+            except SandboxError:
+                self._drop()
+                raise
+        return _told(*found)
+
+    def stop(self) -> bool:
+        """Ends the process if it is not answering; the next call starts another one."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._drop()
+            return True
+        finally:
+            self._lock.release()
+
+    def kill(self) -> None:
+        """Ends the process whatever it does; whoever waits for its answer gets a `SandboxError`."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def _drop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+
+def _widen(*pipes: IO[bytes]) -> None:
+    """Large bodies then take a fraction of the turns between the two processes."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import fcntl  # noqa: PLC0415 (not on Windows)
+
+        for pipe in pipes:
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _asked(
+    process: Process, question: Mapping[str, Any], content: bytes, seconds: float, most_bytes: int
+) -> tuple[Any, list[NDArray[Any]]]:
+    """The head of the answer, and its arrays."""
     late = threading.Event()
 
     def expire() -> None:
@@ -130,11 +201,11 @@ def call(
     timer.start()
     try:
         with contextlib.suppress(BrokenPipeError):
-            asked = {"function": function, "arguments": dict(arguments)}
-            process.stdin.write(json.dumps(asked).encode())
-            process.stdin.close()
+            process.stdin.write(json.dumps(question).encode() + b"\n")
+            process.stdin.write(content)
+            process.stdin.flush()
         answer = json.loads(process.stdout.readline(_LONGEST_ANSWER))
-        arrays = _received(process.stdout, answer.get("arrays", []), most_bytes)
+        return answer, _received(process.stdout, answer.get("arrays", []), most_bytes)
     except (ValueError, EOFError, TypeError, AttributeError, RecursionError):
         # The process may have been taken over: what it says need not make sense.
         if late.is_set():
@@ -142,24 +213,33 @@ def call(
         raise SandboxError(process.cause_of_death()) from None
     finally:
         timer.cancel()
-        process.kill()
+
+
+def _told(answer: Any, arrays: list[NDArray[Any]]) -> Returned:
     if "error" in answer:
         raise _error(answer["error"])
     return Returned(answer.get("value"), arrays)
 
 
 def main() -> None:
-    """The other side of `call`: one question on standard input, one answer on standard output."""
-    asked = json.load(sys.stdin)
-    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    """The other side: questions on standard input, some with bytes behind them, answers on standard output."""
+    questions, output = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # What libraries print must not garble the answer.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    while line := questions.readline():
+        asked = json.loads(line)
+        if "bytes" in asked:
+            asked["arguments"]["content"] = questions.read(asked["bytes"])
+        _answer(asked, output)
+
+
+def _answer(asked: Mapping[str, Any], output: IO[bytes]) -> None:
     module, _, name = asked["function"].partition(":")
     arrays: Sequence[NDArray[Any]] = ()
     try:
         value = getattr(import_module(module), name)(**asked["arguments"])
         if isinstance(value, tuple):
-            arrays, value = [np.ascontiguousarray(array) for array in value], None
+            arrays, value = [np.asarray(array, order="C") for array in value], None
         head = {"value": value, "arrays": [(array.dtype.str, array.shape) for array in arrays]}
     except CertisetError as error:
         codes = [kind.code for kind in type(error).__mro__ if issubclass(kind, CertisetError)]

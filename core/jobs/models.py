@@ -11,6 +11,7 @@ from certiset.core.errors import ModelError
 from certiset.core.jobs.insert import insert_with_artifact
 from certiset.core.jobs.model_conversion import ConvertedModel, convert_model
 from certiset.core.models import Manifest, Model
+from certiset.core.models.plain_weights import plain_weights
 from certiset.core.scratch import scratch_file
 from certiset.core.store.identifiers import new_id
 from certiset.core.store.quotas import Amounts
@@ -19,7 +20,6 @@ from certiset.core.store.store import Store, Transaction
 from certiset.core.store.text import printable
 
 _LONGEST_NAME = 200
-_SMALL_BYTES = 2**16
 _UPLOAD_FIELDS = {"manifest": "manifest", "weights": "weights", "onnx": "onnx"}
 """by what `Model.from_manifest` calls them"""
 
@@ -77,17 +77,22 @@ def _converted(
 
     Files are read in a confined process; arrays of our own, or a few numbers for a head, are not worth one.
     """
-    if isinstance(weights, Mapping) or (manifest.backbone.is_quick and _is_small(weights)):
-        model = Model.from_manifest(manifest, weights, onnx=onnx)
+    arrays = weights if isinstance(weights, Mapping) else _arrays(manifest, weights)
+    if arrays is not None:
+        model = Model.from_manifest(manifest, arrays, onnx=onnx)
         known = ConvertedModel(model.sha256, model.backbone.row_proof)
         yield known, save({name: tensor.contiguous() for name, tensor in model.tensors().items()})
         return
+    assert not isinstance(weights, Mapping)
     with scratch_file(store.settings.scratch) as output:
         yield convert_model(manifest.to_json(), weights, onnx, output, store.settings.max_upload_bytes), output
 
 
-def _is_small(weights: Path | None) -> bool:
-    return weights is None or weights.stat().st_size <= _SMALL_BYTES
+def _arrays(manifest: Manifest, weights: Path | None) -> Mapping[str, Any] | None:
+    """Of a file that needs no confined process; None if anything about it does."""
+    if not manifest.backbone.is_quick:
+        return None
+    return {} if weights is None else plain_weights(weights)
 
 
 def _insert(work: Transaction, record: ModelRecord) -> ModelRecord:

@@ -18,6 +18,7 @@ from certiset.service.http.access.requirements import AccessTable
 from certiset.service.http.batch_forwarding import BatchForwarding
 from certiset.service.http.body_limit import BodyLimit
 from certiset.service.http.gate import Gate
+from certiset.service.http.in_turn import give_turns
 from certiset.service.http.openapi import openapi_document
 from certiset.service.http.page_files import PageFiles
 from certiset.service.http.problems import add_handlers
@@ -62,6 +63,7 @@ def create_app(settings: Settings, further: Iterable[APIRouter] = ()) -> FastAPI
     for router in (*_routers(), *further):
         # Not included but added one by one: a router within a router would be searched first, at each request.
         app.router.routes.extend(router.routes)
+    give_turns(app.routes)
     app.mount("/static", PageFiles(directory=Path(__file__).parents[1] / "static"), name="static")
     access = app.state.access = AccessTable(app.routes)
     # Outermost last: every request is logged, then let in or not, held to its size, and handed on if it is a large one.

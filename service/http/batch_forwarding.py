@@ -9,6 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from certiset.core.graphs.confined_graph import GraphDiedError
+from certiset.core.sandbox import SandboxError
 from certiset.service.batches.batch_process import BatchLostError
 from certiset.service.batches.channel import write_all
 from certiset.service.http.access.requirements import AccessTable
@@ -21,6 +23,8 @@ from certiset.service.http.state import Service
 
 _SECRET = (b"authorization", b"x-api-key", b"cookie")
 """headers that have done what they are for"""
+_DEATHS = {SandboxError.code: "body", GraphDiedError.code: "graph"}
+"""by problem, for what a confined process of the other process was that died: only this one's metrics are read"""
 _LOT = 2**20
 """bytes that are copied at once"""
 
@@ -52,6 +56,8 @@ class BatchForwarding:
         service.metrics.rows.inc(answer["rows"])
         if answer["problem"] is not None:
             scope["state"][PROBLEM] = answer["problem"]
+            if answer["problem"] in _DEATHS:
+                service.metrics.confined_process_died(_DEATHS[answer["problem"]])
         # What the log and the metrics call it.
         scope["route"] = SimpleNamespace(path=answer["route"])
         await _send(answer, descriptor, send)

@@ -1,13 +1,14 @@
 """What an .npz body asks: the array x, and beside it the names of rows and columns and the groups, if there are any."""
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.data.case_names import LONGEST_CASE
-from certiset.core.data.formats.npz import read_arrays
+from certiset.core.data.formats.npz import HeaderCheck, read_arrays
 from certiset.core.data.frame import COLUMN_NAMES
 from certiset.core.data.group_labels import LONGEST_VALUE
 from certiset.core.data.limits import Limits
@@ -20,13 +21,39 @@ _LONGEST_BYTES = 4 * LONGEST_CASE
 """of a text in UTF-8, or in the four bytes a letter that NumPy takes"""
 _MOST_CROSSED = 8
 
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+"""by name"""
 
-def read_npz(body: bytes, predictor: str | None, unpacked_bytes: int, max_rows: int) -> SetQuery:
+
+def read_npz(body: bytes, predictor: str | None, read: Callable[[bytes], Arrays], max_rows: int) -> SetQuery:
+    """``read`` has the arrays unpacked, as `unpack` does."""
     if predictor is None:
         raise OptionError("With an .npz body, name the predictor as ?predictor=ID.", field="predictor")
+    arrays = read(body)
+    # The process that unpacked them may have been taken over, so that its word on them is worth nothing.
+    for name, check in _checks(max_rows).items():
+        if name in arrays:
+            check(arrays[name].shape, arrays[name].dtype)
+    x, cases, columns = arrays["x"], arrays.get(_CASE), _columns(arrays)
+    groups = _decoded(arrays.get(_GROUPS))
+    if cases is None:
+        return SetQuery(predictor, x, None, None, columns, groups)
+    if x.ndim and len(cases) != len(x):
+        raise _error(f"has {len(cases):,} entries, and x has {len(x):,} rows: there must be one for each row")
+    return SetQuery(predictor, x, None, _names(cases), columns, groups)
+
+
+def unpack(content: bytes, unpacked_bytes: int, max_rows: int) -> tuple[NDArray[Any], ...]:
+    """This runs confined: the arrays that are asked for, behind one with their names, all texts in UTF-8."""
+    found = read_arrays(content, ["x"], Limits(unpacked_bytes=unpacked_bytes), optional=_checks(max_rows))
+    arrays = {name: _encoded(name, array) for name, array in found.items()}
+    return (np.frombuffer(json.dumps(list(arrays)).encode(), dtype=np.uint8), *arrays.values())
+
+
+def _checks(max_rows: int) -> dict[str, HeaderCheck]:
+    """Of arrays beside x, before they are read: a list of names takes many times their size."""
 
     def check(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
-        """Before the names are read: a list of them takes many times their size."""
         if dtype.kind not in "USiu" or dtype.itemsize > _LONGEST_BYTES:
             raise _error(f"must hold texts of at most {LONGEST_CASE} characters, or whole numbers, not {dtype}")
         if len(shape) != 1:
@@ -40,19 +67,22 @@ def read_npz(body: bytes, predictor: str | None, unpacked_bytes: int, max_rows: 
         if len(shape) not in (1, 2) or shape[0] > max_rows or (len(shape) == 2 and shape[1] > _MOST_CROSSED):
             raise DataError(f"The array groups must have one entry for each row of x, not {shape}.", field=_GROUPS)
 
-    optional = {_CASE: check, _GROUPS: check_groups, COLUMN_NAMES: _check_columns}
-    arrays = read_arrays(body, ["x"], Limits(unpacked_bytes=unpacked_bytes), optional=optional)
-    x, cases, columns = arrays["x"], arrays.get(_CASE), _columns(arrays)
-    groups = _decoded(arrays.get(_GROUPS))
-    if cases is None:
-        return SetQuery(predictor, x, None, None, columns, groups)
-    if x.ndim and len(cases) != len(x):
-        raise _error(f"has {len(cases):,} entries, and x has {len(x):,} rows: there must be one for each row")
-    return SetQuery(predictor, x, None, _names(cases), columns, groups)
+    return {_CASE: check, _GROUPS: check_groups, COLUMN_NAMES: _check_columns}
+
+
+def _encoded(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind != "U":
+        return array
+    try:
+        texts = [text.encode() for text in array.reshape(-1).tolist()]
+    except (ValueError, SystemError):
+        # NumPy's letters may be no letters of Unicode.
+        raise DataError(f"The array {name} holds something that is not text.", field=name) from None
+    return np.array(texts, dtype="S").reshape(array.shape)
 
 
 def _check_columns(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
-    """Before they are read, as above."""
+    """Likewise."""
     if dtype.kind not in "US" or len(shape) != 1 or shape[0] * dtype.itemsize > _MOST_BYTES_OF_COLUMNS:
         raise DataError(
             f"The array {COLUMN_NAMES} must name x's columns, in at most {_MOST_BYTES_OF_COLUMNS:,} bytes.",
@@ -60,7 +90,7 @@ def _check_columns(shape: tuple[int, ...], dtype: "np.dtype[Any]") -> None:
         )
 
 
-def _columns(arrays: Mapping[str, NDArray[Any]]) -> list[str] | None:
+def _columns(arrays: Arrays) -> list[str] | None:
     if COLUMN_NAMES not in arrays:
         return None
     try:

@@ -20,6 +20,7 @@ from certiset.service.http.access.streams import Streams
 from certiset.service.http.access.wrong_keys import WrongKeys
 from certiset.service.http.deployment_feed import DeploymentFeeds
 from certiset.service.http.metrics import Metrics
+from certiset.service.http.npz_bodies import NpzBodies
 from certiset.service.http.progress_feed import ProgressFeeds
 from certiset.service.http.readiness import Readiness
 from certiset.service.http.refusals import RefusalLog
@@ -37,6 +38,8 @@ _UPLOADS = 2
 """that are read at the same time for one tenant"""
 _CHECKS = 2
 """data sets that are checked against their model at the same time for one tenant"""
+_ROUTES = 8
+"""requests that are answered in threads, of which there are 40, at the same time for one tenant"""
 _HEAVY_THREADS = 2
 """of each tenant, for requests with much to parse, check or write"""
 
@@ -59,6 +62,7 @@ class Service:
     """bytes of uploads on their way to disk"""
     upload_slots: Slots
     check_slots: Slots
+    route_slots: Slots
     readiness: Readiness
     metrics: Metrics
     refusals: RefusalLog
@@ -71,6 +75,7 @@ class Service:
     prediction_ids: PredictionIds
     issued: IssuedCounts
     sets: SetServer
+    npz_bodies: NpzBodies
     batches: BatchProcess
     """for large requests, beside ``sets``"""
     signer: Signer
@@ -126,6 +131,7 @@ class Service:
             uploading=Shares(settings.upload_bytes),
             upload_slots=Slots(_UPLOADS),
             check_slots=Slots(_CHECKS),
+            route_slots=Slots(_ROUTES),
             readiness=Readiness(store, announcer, lambda: predictors.has_any and keys.has_usable()),
             metrics=metrics,
             refusals=RefusalLog(store, settings.audit_seconds),
@@ -148,6 +154,7 @@ class Service:
                 count_asked=issued.count_asked,
                 threads=Slots(_HEAVY_THREADS),
             ),
+            npz_bodies=NpzBodies(settings.max_predict_bytes, settings.max_predict_rows),
             batches=batches,
             signer=signer,
             issuer_keys=issuer_keys,
@@ -155,6 +162,7 @@ class Service:
 
     def close(self) -> None:
         self.batches.close()
+        self.npz_bodies.close()
         self.refusals.close()
         self.issued.close()
         self.graphs.close()

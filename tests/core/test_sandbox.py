@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import pytest
 from certiset.core import landlock
 from certiset.core.confinement import Confinement
 from certiset.core.errors import DataError, ModelError
-from certiset.core.sandbox import Returned, SandboxError, call
+from certiset.core.sandbox import Returned, SandboxError, Standing, call
 
 pytest.importorskip("resource", reason="limits of this kind are not known on Windows")
 
@@ -51,6 +51,10 @@ def look(file):
         return open(file).read()
     except OSError as error:
         return type(error).__name__
+def count(content, add): return sum(content) + add
+def process(content): return os.getpid()
+def crash(content): return os.abort() if content else "well"
+def rest(content): time.sleep(600)
 def leave_behind():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     return child.pid
@@ -68,6 +72,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return call(f"hostile:{function}", given, confinement=confinement, seconds=seconds)
 
     return run
+
+
+@pytest.fixture
+def standing(run: Run) -> Iterator[Callable[..., Standing]]:
+    """One of the functions above in a process that stays."""
+    made = []
+
+    def stand(function: str, seconds: float = 60) -> Standing:
+        made.append(Standing(f"hostile:{function}", confinement=Confinement(memory=2**31), seconds=seconds))
+        return made[-1]
+
+    yield stand
+    for one in made:
+        assert one.stop()
 
 
 def confined(code: str, memory: int = 2**30, seconds: int = 5) -> "subprocess.CompletedProcess[str]":
@@ -150,6 +168,26 @@ def test_nothing_that_it_started_is_left_behind(run: Run) -> None:
             return
         time.sleep(0.05)
     pytest.fail("a process was left behind")
+
+
+def test_one_process_answers_call_after_call(standing: Callable[..., Standing]) -> None:
+    count, process = standing("count"), standing("process")
+    assert count(b"", {"add": 7}, 0).value == 7
+    assert count(b"\x01\n" * 10**6, {"add": 1}, 0).value == 11 * 10**6 + 1
+    first = process(b"", {}, 0).value
+    assert process(b"", {}, 0).value == first
+    assert process.stop()
+    assert process(b"", {}, 0).value != first
+
+
+def test_a_process_that_stays_is_started_again_after_it_died(standing: Callable[..., Standing]) -> None:
+    crash, rest = standing("crash"), standing("rest", seconds=1.5)
+    assert crash(b"", {}, 0).value == "well"
+    with pytest.raises(SandboxError, match="was killed by SIGABRT"):
+        crash(b"!", {}, 0)
+    assert crash(b"", {}, 0).value == "well"
+    with pytest.raises(SandboxError, match=r"did not finish within 1\.5 seconds"):
+        rest(b"", {}, 0)
 
 
 def test_memory_ends_where_it_should() -> None:

@@ -75,6 +75,9 @@ def _array(
     shape, dtype = _described(archive, entry, name)
     if dtype.hasobject:
         raise DataError(f"The array {name} holds Python objects, which are never unpickled here.", field=name)
+    if not dtype.itemsize:
+        # As many as their header claims would be in no bytes at all, and take memory as soon as they are looked at.
+        raise DataError(f"The array {name} holds entries of no size.", field=name)
     if check is None:
         check_dtype(name, dtype, f"The array {name}")
     else:

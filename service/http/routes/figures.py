@@ -95,8 +95,10 @@ async def predictor_figure(
 ) -> Response:
     """Sizes of sets on uploaded rows, the band over them (for one input), the capital, or the coverage so far, for
     all inputs or by group."""
+    slots = service.route_slots.of(caller.tenant)
     if name in ("monitor", "coverage", "group_outcomes"):
-        monitor = await run_sync(monitor_of, service.store, caller.tenant, id, service.settings.monitor_eta)
+        eta = service.settings.monitor_eta
+        monitor = await run_sync(monitor_of, service.store, caller.tenant, id, eta, limiter=slots)
         if name == "group_outcomes":
             if not monitor.groups:
                 raise ConflictError("This predictor has no groups with thresholds of their own.")
@@ -105,7 +107,7 @@ async def predictor_figure(
         return _figure(svg(draw(monitor), width))
     cached = await service.predictors.get(caller.tenant, id)
     _refuse_groups(cached)
-    x, y = await run_sync(_some_rows, service, cached)
+    x, y = await run_sync(_some_rows, service, cached, limiter=slots)
     if name == "sizes":
         sets = await service.sets.sets_to_show(cached, x.astype(np.float64))
         return _figure(svg(uploaded_rows.sizes(sets, cached.predictor.certificate), width))
@@ -130,7 +132,7 @@ async def compared_figure(
     for id in dict.fromkeys(predictors.split(",")):
         cached = await service.predictors.get(caller.tenant, id)
         _refuse_groups(cached)
-        x, _ = await run_sync(_some_rows, service, cached)
+        x, _ = await run_sync(_some_rows, service, cached, limiter=service.route_slots.of(caller.tenant))
         with service.store.reading() as work:
             name = work.predictors.get(caller.tenant, id).name or id
         sets[name if name not in sets else f"{name} ({id[-6:]})"] = await service.sets.sets_to_show(

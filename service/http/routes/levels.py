@@ -31,4 +31,5 @@ async def get_levels(
     keeps the promise, as long as it is one for all inputs.
     """
     cached = await service.predictors.get(caller.tenant, id)
-    return await run_sync(levels_resource, cached.predictor.certificate, share, size)
+    slots = service.route_slots.of(caller.tenant)
+    return await run_sync(levels_resource, cached.predictor.certificate, share, size, limiter=slots)

@@ -88,7 +88,8 @@ async def report_outcomes(request: Request, service: TheService, caller: TheCall
     """
     sets, tenant = service.sets, caller.tenant
     body = await parse_model(await read_body(request, sets, tenant), _BODY, sets=sets, tenant=tenant)
-    counted, contradicted = await run_sync(_count, service, store, tenant, body)
+    slots = service.route_slots.of(tenant)
+    counted, contradicted = await run_sync(_count, service, store, tenant, body, limiter=slots)
     for id, is_contradicted in contradicted.items():
         service.predictors.update(tenant, id, contradicted=is_contradicted)
     return counted
@@ -112,7 +113,8 @@ async def annul(prediction_id: PredictionId, service: TheService, caller: TheCal
 
 async def _corrected(service: Service, store: Store, tenant: str, prediction_id: str, y: Any) -> OutcomeState:
     prediction = _known(service, tenant, prediction_id, "prediction_id")
-    state, contradicted = await run_sync(correct_outcome, store, tenant, prediction, service.settings.monitor_eta, y)
+    eta, slots = service.settings.monitor_eta, service.route_slots.of(tenant)
+    state, contradicted = await run_sync(correct_outcome, store, tenant, prediction, eta, y, limiter=slots)
     service.predictors.update(tenant, prediction.predictor, contradicted=contradicted)
     return state
 

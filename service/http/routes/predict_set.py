@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -180,9 +181,9 @@ async def predict_many(
             folder = service.settings.scratch
             asked = await parse_json(body, read_json, ["x"], sets=sets, tenant=tenant, folder=folder)
     else:
-        asked = await sets.in_thread(
-            tenant, read_npz, body, predictor, service.settings.max_predict_bytes, sets.max_rows
-        )
+        read = partial(service.npz_bodies.read, tenant)
+        with service.metrics.counting_deaths("body"):
+            asked = await sets.in_thread(tenant, read_npz, body, predictor, read, sets.max_rows)
         if case is not None and asked.cases is not None:
             raise OptionError("case is given twice, in the address and as an array.", field="case")
     asked = asked._replace(

@@ -1,11 +1,15 @@
 """Large requests have a process of their own: same answers, same words, and it may die at any time."""
 
+import fcntl
 import io
 import json
 import os
 import re
 import signal
+import struct
+import termios
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +150,26 @@ def test_it_may_die_at_any_time(own: Server, ada: httpx.Client) -> None:
     assert statuses[-1] == 200, "served by the process that answers everybody"
     assert wake(own, ada) != pid
     assert metric(own, 'certiset_confined_process_deaths_total{purpose="batch"}') == 1
+
+
+def unread(pid: int) -> int:
+    """Bytes that wait on a process's standard input."""
+    with open(f"/proc/{pid}/fd/0", "rb", buffering=0) as pipe:
+        return int(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
+
+
+def test_a_process_that_dies_while_it_unpacks_a_body_for_it_is_counted(own: Server, ada: httpx.Client) -> None:
+    found = wake(own, ada)
+    (reader,) = children_of(found)
+    os.kill(reader, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(post, ada, own.id("classification"))
+        wait_until(lambda: unread(reader) > 0, 60, "the body")
+        os.kill(reader, signal.SIGKILL)
+        answer = asked.result()
+    assert (answer.status_code, answer.json()["code"]) == (422, "sandbox_failed")
+    assert metric(own, 'certiset_confined_process_deaths_total{purpose="body"}') == 1
+    assert post(ada, own.id("classification")).status_code == 200
 
 
 def test_it_ends_with_whoever_asked(own: Server, ada: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""Bytes of strangers that the API parses itself: .npz bodies of predictions, and weights of a few kilobytes.
+"""Bytes of strangers that lie: .npz bodies of predictions, and weights of a few kilobytes.
 
 Whatever they claim, the answer is a problem that says what is wrong, and no memory goes beyond what was sent.
 """
@@ -22,10 +22,11 @@ NPZ = {"Content-Type": "application/x-npz"}
 MEMORY = 50 * 2**20
 
 
-def zipped(content: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def zipped(content: bytes, method: int = zipfile.ZIP_DEFLATED, **further: bytes) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
-        archive.writestr("x.npy", content)
+        for name, array in {"x": content, **further}.items():
+            archive.writestr(f"{name}.npy", array)
     return stream.getvalue()
 
 
@@ -77,6 +78,8 @@ BODIES = {
     "encrypted": by_hand(b"x" * 100, 100, flags=1),
     "compressed in another way": zipped(npy("(2, 1)", bytes(16)), zipfile.ZIP_LZMA),
     "many names": by_hand(b"", 0, entries=75_000),
+    "names without letters": zipped(npy("(2, 1)", bytes(16)), column_names=npy(f"({2**26},)", kind="<U0")),
+    "names without bytes": zipped(npy("(2, 1)", bytes(16)), column_names=npy(f"({2**46},)", kind="|S0")),
 }
 
 
@@ -134,7 +137,7 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_small_weights_that_lie_are_refused_without_memory(server: Server, ada: httpx.Client, name: str) -> None:
-    assert len(WEIGHTS[name]) <= 2**16, "larger ones are read in a process of their own"
+    assert len(WEIGHTS[name]) <= 2**16, "larger ones are always read in a process of their own"
     files: dict[str, Any] = {"manifest": (None, json.dumps(HEAD)), "weights": ("w.safetensors", WEIGHTS[name])}
     with most_memory(server.process.pid) as grown:
         answer = ada.post("/models", files=files)

@@ -186,3 +186,34 @@ async def watched_at_once(server: Server, path: str, count: int) -> list[int]:
 
         await asyncio.gather(*(watch() for _ in range(count)))
     return statuses
+
+
+def test_reports_asked_for_at_once_are_answered_in_turn_with_what_others_ask(shared: Server) -> None:
+    certificate = shared.predictors["classification"].certificate.id
+    waited = asyncio.run(answers_before_eves(shared, f"/certificates/{certificate}/report.pdf", 200))
+    assert waited < 60, "it was all that were left"
+
+
+async def answers_before_eves(server: Server, path: str, count: int) -> int:
+    """How many of so many requests of ada's, made at once, are answered while eve waits for a list."""
+    answered, limits = 0, httpx.Limits(max_connections=count)
+    ada, eve = ({"Authorization": f"Bearer {server.keys[name]}"} for name in ("reader", "eve"))
+    async with (
+        httpx.AsyncClient(base_url=server.url, headers=ada, timeout=120, limits=limits) as many,
+        httpx.AsyncClient(base_url=server.url, headers=eve, timeout=120) as one,
+    ):
+        assert (await one.get("/predictors")).status_code == 200, "her key is known from now on"
+
+        async def ask() -> None:
+            nonlocal answered
+            assert (await many.get(path)).status_code == 200
+            answered += 1
+
+        tasks = [asyncio.create_task(ask()) for _ in range(count)]
+        while answered < count // 10:
+            await asyncio.sleep(0.01)
+        before = answered
+        assert (await one.get("/predictors")).status_code == 200
+        waited = answered - before
+        await asyncio.gather(*tasks)
+    return waited
