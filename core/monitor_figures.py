@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from certiset.core.bounds import miscoverage_interval
+from certiset.core.certificate.rounding import promise, risk
 from certiset.core.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, extent
 
 _PLAIN = 4
@@ -65,11 +66,11 @@ def coverage(monitor: Watched) -> Drawing:
     promised = 1 - monitor.promised_miscoverage
     words = (
         f"After {counts[-1]} outcomes {100 * seen[-1]:.3g} % were covered; the true share is between "
-        f"{100 * (1 - intervals[-1][1]):.3g} % and {100 * (1 - intervals[-1][0]):.3g} %. "
+        f"{promise(intervals[-1][1])} and {risk(1 - intervals[-1][0])}. "
         if points
         else "No outcome has been reported yet. "
     )
-    words += f"At least {100 * promised:.4g} % are promised."
+    words += f"At least {promise(monitor.promised_miscoverage)} are promised."
     lowest = min([promised, *seen[len(seen) // 10 :]])
     drawing = Drawing(
         "Coverage so far",
@@ -81,9 +82,9 @@ def coverage(monitor: Watched) -> Drawing:
     )
     lower, upper = [1 - high for _, high in intervals], [1 - low for low, _ in intervals]
     if points:
-        drawing.band(counts, lower, upper, BLUE, f"true coverage, {100 * (1 - monitor.eta):.4g} % sure at all times")
+        drawing.band(counts, lower, upper, BLUE, f"true coverage, {promise(monitor.eta)} sure at all times")
     drawing.line(counts, seen, GREEN, "coverage seen")
-    drawing.level(promised, f"promised: {100 * promised:.4g} %", GREY)
+    drawing.level(promised, f"promised: {promise(monitor.promised_miscoverage)}", GREY)
     _mark_contradiction(drawing, monitor)
     return drawing
 

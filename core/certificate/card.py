@@ -8,6 +8,7 @@ from certiset.core.certificate.content import Account, Caveat, Coverage, Deploym
 from certiset.core.certificate.group_content import Group
 from certiset.core.certificate.rounding import at_most, promise, total_risk
 from certiset.core.certificate.selection import Selection
+from certiset.core.certificate.size_cap import cut_of
 from certiset.core.display import Card, Table, Tone, listed
 
 _ROWS = 60
@@ -126,7 +127,8 @@ def _sizes(certificate: CertificateParts) -> list[tuple[str, str]]:
     efficiency = certificate.efficiency
     found = [("size measured", f"{efficiency.empirical:.4g} {efficiency.measure} on average")]
     if efficiency.upper_bound is not None:
-        found.append(("size certified", f"at most {at_most(efficiency.upper_bound)} {efficiency.measure} on average"))
+        words = f"at most {at_most(efficiency.upper_bound)} {efficiency.measure} on average{cut_of(efficiency)}"
+        found.append(("size certified", words))
     return found
 
 

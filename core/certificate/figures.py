@@ -5,7 +5,7 @@ import numpy as np
 from certiset.core.certificate.content import CertificateContent
 from certiset.core.certificate.guarantees import guarantee_of
 from certiset.core.certificate.rounding import at_most, promise
-from certiset.core.certificate.size_statement import cut_clause
+from certiset.core.certificate.size_cap import cut_of
 from certiset.core.drawing import BLUE, GREEN, GREY, ORANGE, Drawing, extent
 
 _POINTS = 200
@@ -96,6 +96,4 @@ def certified_words(certificate: CertificateContent) -> str:
     efficiency = certificate.efficiency
     if efficiency.upper_bound is None:
         return ""
-    exact = efficiency.cap is None or efficiency.is_exact
-    cut = "" if exact else cut_clause(efficiency.measure, efficiency.cap or 0.0)
-    return f" The mean is certified to be at most {at_most(efficiency.upper_bound)}{cut}."
+    return f" The mean is certified to be at most {at_most(efficiency.upper_bound)}{cut_of(efficiency)}."

@@ -18,7 +18,7 @@ from certiset.core.certificate.fresh_groups import FreshGroup, shared_gamma
 from certiset.core.certificate.json_text import parse
 from certiset.core.certificate.names import Names
 from certiset.core.certificate.rounding import at_most, promise, total_risk
-from certiset.core.certificate.size_statement import cut_clause
+from certiset.core.certificate.size_cap import cut_clause
 from certiset.core.certificate.strict_json import read, written
 from certiset.core.certificate.verification import Verification, verified
 from certiset.core.display import Card, Shown

@@ -7,10 +7,11 @@ from typing import Protocol
 from scipy.stats import beta
 
 from certiset.core.certificate.card import group_name
-from certiset.core.certificate.content import CertificateContent
+from certiset.core.certificate.content import EXACT, CertificateContent
 from certiset.core.certificate.group_content import Group
 from certiset.core.certificate.population import is_by_class
-from certiset.core.certificate.rounding import at_most
+from certiset.core.certificate.rounding import at_most, promise, risk
+from certiset.core.certificate.size_cap import cut_clause
 from certiset.core.drawing import BLUE, GREEN, GREY, ORANGE, Drawing, extent
 from certiset.core.errors import ConflictError
 
@@ -59,7 +60,7 @@ def coverage_by_group(certificate: CertificateContent) -> Drawing:
         places, [low for low, _, _ in found], [high for _, _, high in found], BLUE, "95 % of calibrations"
     )
     drawing.points(places, [middle for _, middle, _ in found], BLUE, "on average", radius=4)
-    drawing.level(promised, f"promised: {promised:g}", GREY)
+    drawing.level(promised, f"promised: {promise(certificate.coverage.alpha)}", GREY)
     return drawing
 
 
@@ -75,9 +76,14 @@ def sizes_by_group(certificate: CertificateContent) -> Drawing:
         f"{name}: {size:.4g}" + ("" if math.isnan(most) else f", at most {at_most(most)} certified")
         for name, size, most in zip(names, measured, certified, strict=True)
     )
+    efficiency = certificate.efficiency
+    cuts = efficiency.cap is not None and any(
+        group.upper_bound is not None and group.bound != EXACT for group in groups
+    )
+    cut = cut_clause(efficiency.measure, efficiency.cap or 0.0) if cuts else ""
     drawing = _drawing(
         "Size by group",
-        f"Mean size of the sets on the calibration rows, and what is certified for future ones. {words}.",
+        f"Mean size of the sets on the calibration rows, and what is certified for future ones{cut}. {words}.",
         names,
         f"mean size ({certificate.efficiency.measure})",
         extent([*measured, *certified], include=[0.0]),
@@ -107,7 +113,7 @@ def outcomes_by_group(groups: Sequence[GroupOutcomes], alpha: float) -> Drawing:
     places = _places(groups)
     drawing.intervals(places, lower, upper, ORANGE, "interval, at every moment")
     drawing.points(places, missed, ORANGE, "missed so far", radius=4)
-    drawing.level(alpha, f"promised: at most {alpha:g}", GREY)
+    drawing.level(alpha, f"promised: at most {risk(alpha)}", GREY)
     return drawing
 
 

@@ -4,6 +4,7 @@ from certiset.core.certificate.checks import TOLERANCE
 from certiset.core.certificate.content import EXACT, CertificateContent, Efficiency
 from certiset.core.certificate.population import is_by_class
 from certiset.core.certificate.rounding import at_most, promise, risk
+from certiset.core.certificate.size_cap import cut_clause
 from certiset.core.certificate.sizes import QUANTILE_SHARE
 from certiset.core.sets.measures import MEASURES
 
@@ -87,8 +88,3 @@ def _quantile(efficiency: Efficiency) -> str | None:
         f"With probability at least {promise(quantile.gamma)}, at most {risk(quantile.share)} of future sets are "
         f"larger than {at_most(quantile.size)}{MEASURES[efficiency.measure].unit}."
     )
-
-
-def cut_clause(measure: str, cap: float) -> str:
-    """What a mean leaves out of sizes that are cut, behind a bound on it; a number of labels is never cut."""
-    return "" if MEASURES[measure].is_count else f", where sizes above {at_most(cap)} count as {at_most(cap)}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from certiset.core.certificate.group_content import Group
 from certiset.core.certificate.rounding import at_most, promise, risk
-from certiset.core.certificate.size_statement import cut_clause
+from certiset.core.certificate.size_cap import cut_clause
 from certiset.service.cli.connection import EXIT_CODES, add_action, add_list, add_show
 from certiset.service.cli.errors import written_to
 from certiset.service.cli.output import View, print_json
@@ -142,7 +142,8 @@ def _text(certificate: Certificate) -> str:
         lines.append(f"            {certificate.size_statement}")
     elif size.upper_bound is not None:
         cut = "" if size.cap is None else cut_clause(size.measure, size.cap)
-        lines.append(f"            at most {size.upper_bound:.4g}{cut}, except with probability {size.gamma:g}")
+        most = at_most(size.upper_bound)
+        lines.append(f"            at most {most}{cut}, except with probability {risk(size.gamma)}")
     if coverage.sizes is not None:
         chances = ", ".join(f"{weight:.4g}" for weight in coverage.rank_weights)
         lines.append(f"members     {len(coverage.sizes)}, served with chances of {chances}")

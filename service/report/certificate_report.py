@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.rounding import at_most, promise
+from certiset.core.certificate.size_cap import cut_of
 from certiset.service.report.fonts import BOLD, REGULAR, Font, wrapped
 from certiset.service.report.pdf import BLACK, HEIGHT, WIDTH, Colour, Page
 
@@ -154,7 +155,10 @@ def _promises(writer: _Writer, certificate: Certificate) -> None:
                 "Size",
                 f"{efficiency.empirical:.4g} {efficiency.measure} measured on the rows that calibrate, on average",
             ),
-            ("Certified size", "none" if upper is None else f"at most {at_most(upper)} {efficiency.measure}"),
+            (
+                "Certified size",
+                "none" if upper is None else f"at most {at_most(upper)} {efficiency.measure}{cut_of(efficiency)}",
+            ),
         ]
     )
 

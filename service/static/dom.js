@@ -40,6 +40,11 @@ export function atMost(value, unit = 1) {
   return String(Number((Math.ceil(value * unit * places - 1e-6) / places).toPrecision(12)));
 }
 
+/** What a certified mean of widths or volumes leaves out; a number of labels is never cut. */
+export function cut({ measure, cap, bound }) {
+  return measure === "labels" || bound === "exact" || !cap ? "" : `, sizes above ${atMost(cap)} counted as ${atMost(cap)}`;
+}
+
 /** Calls f at intervals until the view is left, one call at a time; shows an error until the next success. */
 export function every(signal, milliseconds, say, f) {
   if (signal.aborted) return;

@@ -2,7 +2,7 @@
 import { get, getText } from "/static/api.js";
 import { ADVICE } from "/static/advice.js";
 import { figureOrReason } from "/static/charts.js";
-import { atLeast, atMost, badge, element, idText, link, moment, number, numbers, statusBadge,
+import { atLeast, atMost, badge, cut, element, idText, link, moment, number, numbers, statusBadge,
   unbroken } from "/static/dom.js";
 import { explained, term } from "/static/glossary.js";
 import { auditCard } from "/static/views/certificate_audit.js";
@@ -65,19 +65,13 @@ function keyNumbers({ coverage, efficiency, provenance, groups }) {
     [term("calibration rows", "rows that calibrate"), number(coverage.n)],
     [term("tuned on", "rows that tune"), number(provenance.n_tune)],
     [term("measured size", `measured size (${efficiency.measure})`), number(efficiency.empirical)],
-    [term("certified size", `certified size${cut(efficiency)}`), efficiency.upper_bound === null
-      ? groups?.length ? "by group" : "none"
+    [term("certified size", `certified size${efficiency.upper_bound === null ? "" : cut(efficiency)}`),
+      efficiency.upper_bound === null ? groups?.length ? "by group" : "none"
       : `≤ ${atMost(efficiency.upper_bound)}`],
   ]);
 }
 
 const sizeSentence = (content) => (content.size_statement ? element("p", {}, unbroken(content.size_statement)) : null);
-
-/** What a certified mean of widths or volumes leaves out; a number of labels is never cut. */
-function cut(efficiency) {
-  return efficiency.upper_bound === null || efficiency.measure === "labels" || efficiency.bound === "exact"
-    ? "" : `, sizes above ${atMost(efficiency.cap)} counted as ${atMost(efficiency.cap)}`;
-}
 
 /** In amber, each with what to do; the account of attempts is among them once there were more than planned. */
 function caveats({ caveats: found = [], account, provenance }) {

@@ -1,5 +1,5 @@
 /* Who answers: members with their weights and thresholds, groups with their sizes, and what was compared before. */
-import { atMost, element, number, percent, table, unbroken } from "/static/dom.js";
+import { atMost, cut, element, number, percent, table, unbroken } from "/static/dom.js";
 import { explained, term } from "/static/glossary.js";
 import { groupName } from "/static/views/groups.js";
 
@@ -57,7 +57,8 @@ export function groupTable(content) {
   return element("div", { class: "card" }, table("Groups: the promise holds for each",
     [["Group"], [term("calibration rows", "Rows"), true],
     [term("rank", "Rank k"), true], [term("measured size", `Measured size (${efficiency.measure})`), true], [""],
-    [term("certified size", "Certified size"), true], [term("size quantile", "Nine in ten sets at most"), true], ["Needs"]], rows));
+    [term("certified size", `Certified size${groups.some((one) => one.upper_bound && one.bound !== "exact")
+      ? cut({ ...efficiency, bound: null }) : ""}`), true], [term("size quantile", "Nine in ten sets at most"), true], ["Needs"]], rows));
 }
 
 /** Of one candidate there is nothing to say. */

@@ -1,7 +1,7 @@
 /* Two to six predictors side by side: what differs is marked, and their sizes are drawn in one chart. */
 import { get } from "/static/api.js";
 import { figureOrReason } from "/static/charts.js";
-import { atLeast, atMost, element, link, moment, number, percent, statusBadge } from "/static/dom.js";
+import { atLeast, atMost, cut, element, link, moment, number, percent, statusBadge } from "/static/dom.js";
 import { term } from "/static/glossary.js";
 
 const LINES = [
@@ -19,7 +19,7 @@ const LINES = [
   ["Members", (one) => number(one.certificate.members.length), "member"],
   ["Measured size", (one) => `${number(one.certificate.efficiency.empirical)} ${one.certificate.efficiency.measure}`,
     "measured size"],
-  ["Certified size", (one) => atMost(one.certificate.efficiency.upper_bound), "certified size"],
+  ["Certified size", (one) => certified(one.certificate.efficiency), "certified size"],
   ["Caveats", (one) => (one.certificate.caveats ?? []).map((caveat) => caveat.code.replaceAll("_", " ")).join(", ")
     || "none", "caveat"],
   ["Outcomes", (one) => number(one.monitor.outcomes)],
@@ -27,6 +27,8 @@ const LINES = [
   ["Serves", (one) => one.about.serve],
   ["Issued", (one) => moment(one.certificate.issued_at)],
 ];
+const certified = (efficiency) => (efficiency.upper_bound === null ? "–"
+  : `${atMost(efficiency.upper_bound)}${cut(efficiency)}`);
 const BEST = { "Measured size": (one) => one.certificate.efficiency.empirical,
   "Certified size": (one) => one.certificate.efficiency.upper_bound };
 
