@@ -11,7 +11,7 @@ it stands which share of what was asked came back.
 
 from certiset.core.certificate.checks import Check, equal
 from certiset.core.certificate.content import CertificateContent, DeploymentAccount
-from certiset.core.certificate.rounding import about, promise, risk
+from certiset.core.certificate.rounding import about, promise, risk, without_noise
 
 
 def deployment_account(
@@ -28,6 +28,7 @@ def deployment_account(
     ``kept`` is how many rows before the block tuned the members, or calibrated the one that is kept.
     """
     total, over = spend or (None, None)
+    delta_all = without_noise(delta_all)
     sentence = _sentence(name, block, rows, issued, delta_all, total, kept)
     return DeploymentAccount(name, block, rows, issued, delta_all, sentence, total, over, kept)
 

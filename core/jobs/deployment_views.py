@@ -1,5 +1,6 @@
 """Deployments, their history and their events as the resources that users see."""
 
+from certiset.core.certificate.rounding import without_noise
 from certiset.core.deployment_resources import Block, Deployment, DeploymentEvent, DeploymentVersion, Recalibrate, Spend
 from certiset.core.errors import NotFoundError
 from certiset.core.jobs.views import certificate_status, instant
@@ -26,7 +27,7 @@ def deployment_resource(work: Transaction, record: DeploymentRecord) -> Deployme
         recalibrate=None if record.recalibrate is None else Recalibrate.model_validate(record.recalibrate),
         spend="per_deployment" if record.spend is None else Spend.model_validate(record.spend),
         predictors=record.generations,
-        delta_all=record.spent,
+        delta_all=without_noise(record.spent),
         block=_block(work, record),
     )
 

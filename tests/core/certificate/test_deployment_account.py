@@ -40,6 +40,8 @@ def test_it_says_what_is_assumed_and_what_is_spent() -> None:
     shared = deployment_account("fraud", 3, 500, 0, 0.1, (0.2, 20)).statement
     assert "share a risk of 20 %, of which 10 % is spent" in shared
     assert "asked meanwhile" not in shared
+    summed = deployment_account("fraud", 3, 500, 0, 0.05 + 0.025, (0.2, 20)).statement
+    assert "of which 7.5 % is spent: up to this one they hold all at once with probability at least 92.5 %" in summed
     assert "Nothing is promised for all" in deployment_account("fraud", 30, 500, 800, 1.5).statement
     assert "on the last of the 1,200 rows before them" in deployment_account("f", 3, 5, 8, 0.1, kept=1200).statement
 
