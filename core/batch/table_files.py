@@ -32,15 +32,28 @@ def predict_file(
 
     ``restart`` forgets what an earlier run that was cut off has left.
     """
-    read, write = _format(Path(source)), _format(Path(answer))
+    for file in (source, answer):
+        _format(Path(file))
     parts = Path(f"{answer}.parts")
     if restart:
         shutil.rmtree(parts, ignore_errors=True)
     _begin(parts, _plan(Path(source), predictor))
+    try:
+        return _go_on(Path(source), Path(answer), parts, predictor, told)
+    except DataError:
+        if not _finished(parts):
+            # Nothing to go on with: what is put right may be another file or another setting.
+            shutil.rmtree(parts, ignore_errors=True)
+        raise
+
+
+def _go_on(source: Path, answer: Path, parts: Path, predictor: SetPredictor, told: Told | None) -> int:
+    """Writes the pieces that are missing, and all of them to the answer."""
+    read, write = _format(source), _format(answer)
     done = _finished(parts)
-    rows, total = 0, read.count(Path(source))
+    rows, total = 0, read.count(source)
     at_once = rows_at_once(predictor.predictor.row_numbers)
-    for number, batch in enumerate(read.batches(Path(source), at_once, predictor)):
+    for number, batch in enumerate(read.batches(source, at_once, predictor)):
         if number >= done:
             try:
                 found = predictor(batch)
@@ -53,9 +66,8 @@ def predict_file(
         if told is not None:
             told(rows, total)
     if not rows:
-        shutil.rmtree(parts, ignore_errors=True)
         raise DataError(f"{source} has no rows.")
-    with written_whole(Path(answer)) as stream:
+    with written_whole(answer) as stream:
         write.join(stream, [_part(parts, number) for number in range(_finished(parts))])
     shutil.rmtree(parts)
     return rows
@@ -89,7 +101,7 @@ def _begin(parts: Path, plan: dict[str, Any]) -> None:
     if json.loads(file.read_bytes()) != plan:
         raise DataError(
             f"{parts} holds an unfinished run on another input, or with another predictor or other settings: start "
-            "again with restart, which forgets it."
+            "again with --restart (in Python restart=True), which forgets it."
         )
 
 

@@ -107,7 +107,10 @@ def check_inputs(model: ModelLike, x: ArrayLike) -> NDArray[Any]:
         count = math.prod(shape)
         if inputs.shape[1:] != (count,) and not (count == 1 and inputs.ndim == 1):
             flat = f" or one row of {count} numbers" if len(shape) > 1 else ""
-            _refuse("x", f"The model takes inputs of shape {shape}{flat}, but x has rows of shape {inputs.shape[1:]}.")
+            # What has one axis too few is most often one input alone.
+            alone = ": x[None] is a batch of this row alone" if inputs.shape in (shape, (count,)) else ""
+            found = f"but x has rows of shape {inputs.shape[1:]}{alone}"
+            _refuse("x", f"The model takes inputs of shape {shape}{flat}, {found}.")
         inputs = inputs.reshape(-1, *shape)
     if model.takes_missing:
         _check_bounded(inputs)

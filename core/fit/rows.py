@@ -53,7 +53,9 @@ def run_model(model: Model, x: NDArray[Any], device: torch.device, dtype: torch.
     with torch.no_grad():
         outputs = torch.cat([model.given_outputs(part) for part in torch.split(features, _ROWS_AT_ONCE)])
     if not torch.isfinite(outputs).all():
-        raise DataError("The model's output is not finite for some row of x.", field="x")
+        # Not by their numbers: these may be some of the rows that were given.
+        bad = int((~torch.isfinite(outputs).all(dim=1)).sum())
+        raise DataError(f"The model's output is not finite for {bad:,} of {len(outputs):,} rows of x.", field="x")
     return features, outputs
 
 

@@ -6,6 +6,7 @@ in batches; any other one gets every row in a call of its own.
 
 import os
 import re
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -163,7 +164,8 @@ class GraphSession:
         try:
             (found,) = self._session.run([self._output], self._fed(rows))
         except Exception as error:
-            raise ModelError(f"The ONNX model failed on its input: {_reason(error)}") from None
+            why = _mismatch(self._inputs, rows) or _reason(error)
+            raise ModelError(f"The ONNX model failed on its input: {why}") from None
         last: NDArray[Any] = np.asarray(found)
         if last.dtype.kind != "f":
             raise ModelError(_NOT_A_ROW_EACH)
@@ -179,6 +181,19 @@ def _dtype(entry: Any) -> type[np.number[Any]]:
             "numbers alone: turn text into numbers before the model."
         )
     return found
+
+
+def _mismatch(inputs: Sequence[Any], rows: NDArray[Any]) -> str | None:
+    """Where the graph says that it takes rows of another shape; onnxruntime's words for it are its own."""
+    if len(inputs) > 1:
+        return None
+    taken, given = inputs[0].shape[1:], rows.shape[1:]
+    if len(taken) == len(given):
+        pairs = zip(taken, given, strict=True)
+        if all(not isinstance(side, int) or side == got for side, got in pairs):
+            return None
+    sides = ", ".join(str(side) if isinstance(side, int) else "any" for side in taken)
+    return f"it takes rows of shape ({sides}{',' if len(taken) == 1 else ''}), and x has rows of shape {given}"
 
 
 def _reason(error: Exception) -> str:

@@ -6,6 +6,7 @@ from sqlalchemy import exists, select, tuple_
 from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError
+from certiset.core.store.identifiers import nothing_called
 from certiset.core.store.paging import Page
 from certiset.core.store.records import CertificateRecord, Monitor, PredictorRecord
 
@@ -20,7 +21,7 @@ class Certificates:
     def get(self, tenant: str, id: str) -> CertificateRecord:
         found = self._session.get(CertificateRecord, (tenant, id))
         if found is None:
-            raise NotFoundError(f"There is no certificate {id}.")
+            raise NotFoundError(nothing_called("certificate", id))
         return found
 
     def add(self, record: CertificateRecord) -> None:

@@ -15,8 +15,9 @@ from certiset.core.store.deployment_records import (
     DeploymentRecord,
     DeploymentRowRecord,
 )
-from certiset.core.store.identifiers import is_predictor_id
+from certiset.core.store.identifiers import is_predictor_id, nothing_called
 from certiset.core.store.paging import Page
+from certiset.core.store.records import PredictorRecord
 
 SWITCHES = ("created", "switched", "rolled_back", "recalibrated")
 """kinds of events after which the name stands for the predictor that they name"""
@@ -32,8 +33,17 @@ class Deployments:
     def get(self, tenant: str, name: str) -> DeploymentRecord:
         found = self.find(tenant, name)
         if found is None:
-            raise NotFoundError(f"There is no deployment {name}.")
+            raise NotFoundError(self._nothing_called(tenant, name))
         return found
+
+    def _nothing_called(self, tenant: str, name: str) -> str:
+        """With the id of the newest predictor of that name, which may have been meant."""
+        mine = (PredictorRecord.tenant == tenant, PredictorRecord.name == name, PredictorRecord.withdrawn_at.is_(None))
+        named = select(PredictorRecord.id).where(*mine).order_by(PredictorRecord.created_at.desc()).limit(1)
+        id = self._session.scalars(named).first()
+        if id is not None:
+            return f"There is no deployment {name}: {name!r} is a predictor's name; its id is {id}."
+        return nothing_called("deployment", name)
 
     def find(self, tenant: str, name: str, *, lock: bool = False) -> DeploymentRecord | None:
         key = (tenant, name)

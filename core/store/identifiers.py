@@ -9,7 +9,17 @@ ID_PATTERN = r"^[a-z]{2,6}-[0-9a-z]{1,57}$"
 REFERENCE_PATTERN = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 """of what stands where a predictor is named: its id, or the name of a deployment"""
 _PREDICTOR = "pred-"
-KINDS = ("pred", "ds", "mod", "cal", "cert", "key", "aud", "batch")
+_PLURALS = {
+    "pred": "predictors",
+    "ds": "datasets",
+    "mod": "models",
+    "cal": "calibrations",
+    "cert": "certificates",
+    "key": "keys",
+    "aud": "audit entries",
+    "batch": "batches",
+}
+KINDS = tuple(_PLURALS)
 """with which ids begin, before a dash: no name does"""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -24,6 +34,13 @@ def new_id(kind: str) -> str:
         value, digit = divmod(value, 32)
         letters.append(_ALPHABET[digit])
     return f"{kind}-{''.join(reversed(letters))}"
+
+
+def nothing_called(noun: str, id: str) -> str:
+    """What is said where no such record has an id, which may be one of another kind."""
+    kind, dash, _ = id.partition("-")
+    kinds = _PLURALS.get(kind, noun) if dash else noun
+    return f"There is no {noun} {id}{'' if kinds.startswith(noun) else f': ids of {kinds} begin like that'}."
 
 
 def is_predictor_id(reference: str) -> bool:

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError
 from certiset.core.store.batch_records import BatchRecord
+from certiset.core.store.identifiers import nothing_called
 from certiset.core.store.paging import Page, page_of
 from certiset.core.store.records import Calibration, Dataset, ModelRecord
 from certiset.core.store.searching import contains
@@ -77,4 +78,4 @@ class OwnedRecords(Generic[R]):
         found = None if tenant is None else self._session.scalars(named).first()
         if found is not None:
             return NotFoundError(f"{id!r} is a {self.noun}'s name; its id is {found.id}.")
-        return NotFoundError(f"There is no {self.noun} {id}.")
+        return NotFoundError(nothing_called(self.noun, id))

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from certiset.core.errors import NotFoundError, WithdrawnError
 from certiset.core.store.clock import now
+from certiset.core.store.identifiers import nothing_called
 from certiset.core.store.paging import Page
 from certiset.core.store.records import Calibration, CertificateRecord, PredictorRecord
 from certiset.core.store.summaries import Summaries
@@ -91,7 +92,7 @@ class Predictors:
     def get(self, tenant: str, id: str) -> PredictorRecord:
         found = self._session.get(PredictorRecord, (tenant, id))
         if found is None:
-            raise NotFoundError(f"There is no predictor {id}.")
+            raise NotFoundError(nothing_called("predictor", id))
         if found.withdrawn_at is not None:
             raise WithdrawnError(
                 f"Predictor {id} was deleted and is no longer served; its certificate {found.certificate_id} can still "

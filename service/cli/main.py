@@ -1,11 +1,13 @@
 """The ``certiset`` command: finds the subcommand, runs it, and turns errors into a sentence and an exit code."""
 
 import argparse
+import difflib
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import certiset
 from certiset import extras
 from certiset.core.display import harmless
 from certiset.core.errors import CertisetError
@@ -23,6 +25,7 @@ COMMANDS = {
     "batches": "have a server write the sets of all rows of a dataset",
     "predict-file": "write a file's rows with their sets, by a saved predictor and without a server",
     "predictors": "list, watch and delete what is served",
+    "monitor": "whether reported outcomes contradict a predictor",
     "deployments": "names that stand for predictors: set, list, roll back",
     "outcomes": "report what came true, correct it, annul it",
     "certificates": "list, show, download and verify certificates",
@@ -48,6 +51,7 @@ _VERDICTS = ("verify", "audit", "doctor")
 _EXAMPLES = """examples:
   certiset up
   certiset calibrate --dataset calibration.npz --model mod-01jd... --alpha 0.1
+  certiset --version
 
 'certiset COMMAND --help' shows examples for each command.
 
@@ -59,8 +63,29 @@ cannot be reached (verify: nobody that you named has signed), 130 Ctrl-C
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, without the usage lines that bury it."""
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A word that nobody knows is answered by the nearest of those that are known."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError:
+            near = difflib.get_close_matches(str(value), list(map(str, action.choices or ())), n=1)
+            if not near:
+                raise
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; did you mean {near[0]!r}?") from None
+
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
+
+
+class _Version(argparse.Action):
+    """Looks the version up only if it is asked for, which takes longer than to parse a command."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version of certiset and exit")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(f"certiset {certiset.__version__}")
+        parser.exit()
 
 
 def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -71,6 +96,7 @@ def build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action=_Version)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     command = _command(arguments)
     if command in COMMANDS:

@@ -20,7 +20,7 @@ _EXAMPLES = f"""examples:
   certiset outcomes correct PREDICTION_ID 4
   certiset outcomes annul PREDICTION_ID
 
-'certiset predict --json' prints prediction ids, 'certiset predictors monitor ID' the verdict.
+'certiset predict --json' prints prediction ids, 'certiset monitor ID' the verdict.
 
 {EXIT_CODES}
 """

@@ -37,7 +37,7 @@ def register(subparsers: Any) -> None:
     download = add_action(actions, "download", "write its members' file, for 'certiset audit'", _download)
     download.add_argument("id", metavar="ID", help="its id")
     download.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write it")
-    monitor = add_action(actions, "monitor", "whether the outcomes that were reported contradict it", _monitor)
+    monitor = add_action(actions, "monitor", "whether the outcomes that were reported contradict it", print_monitor)
     monitor.add_argument("id", metavar="ID", help="its id")
     levels = add_action(actions, "levels", "ranks and sizes by alpha, where the promise is for all alpha", _levels)
     levels.add_argument("id", metavar="ID", help="its id")
@@ -59,7 +59,8 @@ def _download(options: argparse.Namespace, client: Client) -> int:
     return 0
 
 
-def _monitor(options: argparse.Namespace, client: Client) -> int:
+def print_monitor(options: argparse.Namespace, client: Client) -> int:
+    """What the monitor of ``options.id`` has seen."""
     found = client.predictors.monitor(options.id)
     if options.json:
         print_json(found.model_dump())

@@ -9,7 +9,7 @@ from certiset.service.cli.addresses import add_address
 from certiset.service.cli.deployment import add_home, prepare, read_settings
 from certiset.service.cli.parsers import add_command
 from certiset.service.demo.process import DemoOffer, demo_command
-from certiset.service.processes import NoCompanion, run_service
+from certiset.service.processes import NoCompanion, require_free, run_service
 
 _EXAMPLES = """examples:
   certiset up
@@ -38,6 +38,8 @@ def register(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     settings = read_settings(options)
+    # Before anything is made: who mistook the port should not find a new deployment, with a key that opens nothing.
+    require_free(options.host, options.port)
     first = prepare(settings, options.host)
     if not first or options.no_demo:
         return run_service(settings, options.host, options.port, NoCompanion())

@@ -47,6 +47,9 @@ class Client:
         self.outcomes = Outcomes(self._connection)
         self.audit = AuditLog(self._connection)
 
+    def __repr__(self) -> str:
+        return f"Client of {self._connection.url}"
+
     def __enter__(self) -> Self:
         return self
 

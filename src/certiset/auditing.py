@@ -61,6 +61,12 @@ def read(source: Source) -> tuple[Certificate | SizeStatement, list[Check]]:
         return _document(parse(source, "This"), "This"), []
     if isinstance(source, str | os.PathLike):
         return _from_file(Path(source))
+    if not isinstance(getattr(source, "document", None), Mapping):
+        raise OptionError(
+            f"This is no certificate, but {type(source).__name__}: give a certificate, its JSON, or the path of its "
+            "file.",
+            field="certificate",
+        )
     return _document(source.document, "This"), []
 
 

@@ -61,7 +61,9 @@ def outputs_of(function: Callable[[Any], Any], rows: Any, count: int) -> NDArray
     except CertisetError:
         raise
     except Exception as error:  # it is somebody else's program
-        raise ModelError(f"The model failed on rows of x: {type(error).__name__}: {first_line(error)}") from error
+        shape = getattr(rows, "shape", None)
+        many = "" if shape is None else f", an array of shape {tuple(shape)}"
+        raise ModelError(f"The model failed on rows of x{many}: {type(error).__name__}: {first_line(error)}") from error
     if hasattr(type(said), "detach"):
         said = said.detach().cpu().numpy()
     found = np.asarray(said)

@@ -27,9 +27,14 @@ def as_unbound(given: Any) -> UnboundModel:
         return EstimatorModel(given)
     if callable(given) and not isinstance(given, type):
         return FunctionModel(given)
-    what = f"the class {given.__name__}, not a model made of it" if isinstance(given, type) else type(given).__name__
     raise ModelError(
-        f"The model is {what}. Give a fitted scikit-learn estimator, a torch module, the path of an .onnx file, a "
-        "function from rows to outputs, or a certiset.Model.",
+        f"The model is {_described(given)}. Give a fitted scikit-learn estimator, a torch module, the path of an "
+        ".onnx file, a function from rows to outputs, or a certiset.Model.",
         field="model",
     )
+
+
+def _described(given: Any) -> str:
+    if isinstance(given, type):
+        return f"the class {given.__name__}, not a model made of it"
+    return "None" if given is None else type(given).__name__

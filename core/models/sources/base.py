@@ -33,6 +33,14 @@ class Parts(NamedTuple):
 class UnboundModel(ABC):
     """A model as its framework has it. `fit` makes a `Model` of it once it sees rows, and with them their shape."""
 
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What it is called where it is shown."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} of {self.title}: fit makes a model of it, and of the rows that it is given"
+
     @abstractmethod
     def parts(self, x: Any, y: Any, others: Collection[str] = ()) -> Parts:
         """For rows like these; ``others`` are columns of x that are no inputs."""
@@ -45,10 +53,21 @@ def task_of(y: Any, outputs: int) -> Task:
     values = np.asarray(y.detach().cpu() if hasattr(type(y), "detach") else y)
     if values.dtype.kind == "b":
         return "classification" if outputs >= 2 else "regression"
-    if outputs < 2 or values.dtype.kind not in "iuf" or values.size != len(values):
+    if outputs < 2 or values.dtype.kind not in "iuf" or values.size != len(values) or not values.size:
         return "regression"
-    whole = bool(np.all(values == np.floor(values)) and np.all((values >= 0) & (values < outputs)))
-    return "classification" if whole else "regression"
+    if not np.all(values == np.floor(values)):
+        return "regression"
+    if np.all((values >= 0) & (values < outputs)):
+        return "classification"
+    # Two outputs may be the quantiles of one number; of three or more nothing but the classes of one column is known.
+    if outputs > 2 or set(np.unique(values).tolist()) == {1, 2}:
+        raise DataError(
+            f"The model has {outputs} outputs, one for each class, and y holds whole numbers from {values.min():.15g} "
+            f"to {values.max():.15g}: classes are counted from 0, in the order of the outputs, so that y must be from "
+            f"0 to {outputs - 1}.",
+            field="y",
+        )
+    return "regression"
 
 
 def kind_of(outputs: NDArray[np.floating[Any]]) -> OutputKind:

@@ -47,9 +47,13 @@ class Outputs:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EstimatorModel(UnboundModel):
     estimator: Any
+
+    @property
+    def title(self) -> str:
+        return _name(self.estimator)
 
     def parts(self, x: Any, y: Any, others: Collection[str] = ()) -> Parts:
         estimator, task = self.estimator, _task(self.estimator)

@@ -80,6 +80,16 @@ def _read(x: Any, columns: Sequence[str] | None, others: Collection[str]) -> tup
     return reader, codes
 
 
+def check_outputs(outputs: NDArray[Any], rows: NDArray[Any]) -> None:
+    """Names the first row whose outputs are not finite, and says where its inputs are not."""
+    bad = np.flatnonzero(~np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1))
+    if len(bad):
+        given = rows[bad[0]]
+        missing = given.dtype.kind == "f" and not np.isfinite(given).all()
+        why = ", which holds numbers that are missing or infinite" if missing else ""
+        raise DataError(f"The model's output is not finite for row {bad[0] + 1} of x{why}.", field="x")
+
+
 def check_rows(backbone: InProcessBackbone, rows: NDArray[Any]) -> NDArray[np.floating[Any]]:
     """Outputs of some rows; an error where a row's depend on the rows around it, or change by themselves."""
 
@@ -88,8 +98,7 @@ def check_rows(backbone: InProcessBackbone, rows: NDArray[Any]) -> NDArray[np.fl
         return outputs_of(backbone.function, given, len(part))
 
     together = said(rows)
-    if not np.isfinite(together).all():
-        raise DataError("The model's output is not finite for some row of x.", field="x")
+    check_outputs(together, rows)
     # Of all rows: where sums cancel, a row's own output may be nothing but rounding.
     allowed = _PLACES * max(float(np.abs(together).max()), 1e-30)
     if np.any(np.abs(said(rows) - together) > allowed):

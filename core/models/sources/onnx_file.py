@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from certiset.core.errors import ModelError
 from certiset.core.graphs import GraphSession
 from certiset.core.models.backbones import parse_backbone
 from certiset.core.models.manifest import Manifest, OutputKind
@@ -15,7 +16,7 @@ from certiset.core.models.weights import read_file
 from certiset.core.tasks import Task
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OnnxModel(UnboundModel):
     file: str | Path | bytes
     task: Task | None = None
@@ -23,6 +24,17 @@ class OnnxModel(UnboundModel):
     outputs: OutputKind | None = None
     columns: Sequence[str] | None = None
     """the inputs in the order of the graph, where they are columns of a table; by default its own names for them"""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.file, str | Path | bytes):
+            raise ModelError(
+                f"from_onnx takes the path of an .onnx file, or its bytes, not {type(self.file).__name__}.",
+                field="model",
+            )
+
+    @property
+    def title(self) -> str:
+        return "model" if isinstance(self.file, bytes) else Path(self.file).stem[:200]
 
     def parts(self, x: Any, y: Any, others: Collection[str] = ()) -> Parts:
         content = self.file if isinstance(self.file, bytes) else read_file(self.file, "onnx")
@@ -35,7 +47,7 @@ class OnnxModel(UnboundModel):
         said = said.reshape(len(rows), -1)
         task = task_of(y, said.shape[1]) if self.task is None else self.task
         fields: dict[str, Any] = {
-            "name": "model" if isinstance(self.file, bytes) else Path(self.file).stem[:200],
+            "name": self.title,
             "task": task,
             "input_shape": list(rows.shape[1:]),
             "backbone": {"kind": "onnx"},

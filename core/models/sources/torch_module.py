@@ -5,6 +5,7 @@ A module of linear layers alone is a model that can be stored; any other backbon
 """
 
 import copy
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from certiset.core.errors import ModelError
+from certiset.core.errors import DataError, ModelError
 from certiset.core.models.backbones import parse_backbone
 from certiset.core.models.backbones.in_process import InProcessBackbone, InProcessSpec
 from certiset.core.models.manifest import Manifest, OutputKind
@@ -24,7 +25,7 @@ from certiset.core.models.sources.linear_layers import LinearLayers, last_layers
 from certiset.core.tasks import Task
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TorchModel(UnboundModel):
     module: nn.Module
     head: str | None = None
@@ -35,9 +36,17 @@ class TorchModel(UnboundModel):
     outputs: OutputKind | None = None
     name: str | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.module, nn.Module):
+            raise ModelError(f"from_torch takes a torch module, not {type(self.module).__name__}.", field="model")
+
+    @property
+    def title(self) -> str:
+        return self.name or type(self.module).__name__
+
     def parts(self, x: Any, y: Any, others: Collection[str] = ()) -> Parts:
         module = copy.deepcopy(self.module).cpu().eval().requires_grad_(False)
-        name = self.name or type(module).__name__
+        name = self.title
         columns = columns_of(x, others)
         rows = _shaped(chosen(x, columns), self.input_shape)
         whole = ModuleFunction(module)
@@ -97,4 +106,11 @@ def _bias(layer: nn.Linear) -> Tensor:
 
 
 def _shaped(rows: NDArray[Any], shape: Sequence[int] | None) -> NDArray[Any]:
-    return rows if shape is None else rows.reshape(len(rows), *shape)
+    if shape is None:
+        return rows
+    if math.prod(rows.shape[1:]) != math.prod(shape):
+        raise DataError(
+            f"x has rows of shape {rows.shape[1:]}, which are not as many numbers as input_shape {tuple(shape)} has.",
+            field="input_shape",
+        )
+    return rows.reshape(len(rows), *shape)

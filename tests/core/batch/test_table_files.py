@@ -119,6 +119,14 @@ def test_what_another_run_left_is_not_mixed_in(saved: Path, parquet: Path, tmp_p
     assert pq.read_table(out).column("labels").to_pylist() == _expected(saved, changed)
 
 
+def test_a_run_that_wrote_nothing_is_in_nobodys_way(saved: Path, parquet: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    pq.write_table(pa.table({"a": np.zeros(3)}), tmp_path / "wrong.parquet")
+    with pytest.raises(DataError, match="column"):
+        predict_file(tmp_path / "wrong.parquet", out, SetPredictor(saved))
+    assert predict_file(parquet, out, SetPredictor(saved)) == _ROWS
+
+
 @pytest.mark.usefixtures("few_rows")
 def test_errors_say_where(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = _table()

@@ -139,6 +139,13 @@ def test_inputs_of_another_shape_are_refused_even_if_their_numbers_are_as_many(x
     assert caught.value.field == "x"
 
 
+def test_one_input_without_the_axis_of_its_batch_is_told_how_to_get_it() -> None:
+    with pytest.raises(DataError, match=r"rows of shape \(\): x\[None\] is a batch of this row alone"):
+        check_inputs(VALUES, np.zeros(2))
+    with pytest.raises(DataError, match=r"rows of shape \(\)\.$"):
+        check_inputs(VALUES, np.zeros(3))
+
+
 def test_an_image_with_its_channels_last_is_another_input() -> None:
     images = Model.from_manifest({"task": "classification", "classes": 48, "input_shape": [3, 4, 4]})
     channels_first = np.arange(96.0).reshape(2, 3, 4, 4)

@@ -119,3 +119,30 @@ def test_only_a_failed_or_cancelled_calibration_can_be_retried(store: Store) -> 
     calibration = a_calibration(store)
     with pytest.raises(ConflictError, match="is queued: only a failed or cancelled one"), store.writing() as work:
         work.calibrations.retry(calibration.id)
+
+
+def test_an_id_of_another_kind_and_a_name_are_said_to_be_what_they_are(store: Store) -> None:
+    dataset = a_dataset(store)
+    job = a_calibration(store)
+    with store.writing() as work:
+        work.predictors.add(job, a_fit_result())
+        predictor = work.predictors.get("ada", "pred-1")
+        predictor.name = "night.shift"
+    with store.reading() as work:
+        for wanted, noun in (
+            (work.models.get, "model"),
+            (work.predictors.get, "predictor"),
+            (work.deployments.get, "deployment"),
+        ):
+            with pytest.raises(
+                NotFoundError, match=f"There is no {noun} {dataset.id}: ids of datasets begin like that"
+            ):
+                wanted("ada", dataset.id)
+        with pytest.raises(NotFoundError, match=r"There is no dataset ds-none\.$"):
+            work.datasets.get("ada", "ds-none")
+        with pytest.raises(NotFoundError, match="'data' is a dataset's name; its id is ds-"):
+            work.datasets.get("ada", "data")
+        with pytest.raises(NotFoundError, match=r"'night\.shift' is a predictor's name; its id is pred-1\.$"):
+            work.deployments.get("ada", "night.shift")
+        with pytest.raises(NotFoundError, match=r"There is no deployment night\.shift\.$"):
+            work.deployments.get("eve", "night.shift")

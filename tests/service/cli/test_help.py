@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import certiset
 from certiset.service.cli.main import COMMANDS, build_parser
 from tests.service.cli.shell import Shell
 
@@ -27,6 +28,12 @@ def test_json_everywhere() -> None:
         found = subparsers_of(subparsers_of(parser)[command]) or {"": subparsers_of(parser)[command]}
         for action, child in found.items():
             assert ("--json" in child.format_help()) != (command in without), f"{command} {action}"
+
+
+def test_the_version_and_the_nearest_command(offline: Shell) -> None:
+    assert offline("--version") == f"certiset {certiset.__version__}\n"
+    assert "invalid choice: 'predictor'; did you mean 'predictors'?" in offline("predictor", "list", code=2)
+    assert "invalid choice: 'lst'; did you mean 'list'?" in offline("predictors", "lst", code=2)
 
 
 def subparsers_of(parser: Any) -> dict[str, Any]:

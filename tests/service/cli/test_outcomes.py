@@ -44,7 +44,7 @@ def test_outcomes_are_reported_corrected_and_annulled(
     )
     assert certiset("outcomes", "annul", ids[2]) == "Annulled: this outcome no longer counts.\n"
     assert certiset.json("outcomes", "annul", ids[3]) == {"annulled": ids[3]}
-    after = certiset.json("predictors", "monitor", id)
+    after = certiset.json("monitor", id)
     assert (after["outcomes"], after["misses"]) == (4, [covered[row] for row in (0, 1, 4, 5)].count(False))
 
 

@@ -159,3 +159,5 @@ def test_up_says_when_the_port_is_taken(tmp_path: Path) -> None:
     assert up.returncode == 2
     assert f"Cannot listen on port {port} of 127.0.0.1: Address already in use." in text
     assert "certiset is at" not in text
+    assert "The first key" not in text
+    assert list(tmp_path.iterdir()) == []

@@ -162,6 +162,8 @@ def test_from_python_in_any_form(file: Path, tmp_path: Path, predictor: Predicto
         certiset.verify({"id": "cert-1"})
     with pytest.raises(FileNotFoundError):
         certiset.verify("nowhere.json")
+    with pytest.raises(OptionError, match="This is no certificate, but int"):
+        certiset.verify(3)  # type: ignore[arg-type]
 
 
 def test_no_torch_is_needed(file: Path, tmp_path: Path, predictor: Predictor) -> None:

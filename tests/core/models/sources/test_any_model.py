@@ -170,7 +170,7 @@ class TestFunctions:
             fit(lambda rows: rng.normal(size=(len(rows), 3)), X, Y, **AS_IT_IS)
 
     def test_its_own_error_is_shown(self) -> None:
-        with pytest.raises(ModelError, match=r"failed on rows of x: KeyError"):
+        with pytest.raises(ModelError, match=r"failed on rows of x, an array of shape \(64, 3\): KeyError"):
             fit(lambda rows: {"yes": rows}["no"], X, Y, **AS_IT_IS)
 
 
@@ -231,3 +231,54 @@ class _Network(nn.Module):
 def test_what_is_no_model_is_refused_with_what_is_one(given: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         fit(given, X, Y, **AS_IT_IS)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (Model.from_torch, "takes a torch module, not int"),
+        (Model.from_predict, "takes a function, not int"),
+        (Model.from_onnx, "takes the path of an .onnx file, or its bytes, not int"),
+    ],
+)
+def test_each_way_says_at_once_what_it_takes(make: Any, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        make(3)
+
+
+def test_classes_that_are_not_counted_from_zero_are_said_to_be_so() -> None:
+    codes = np.searchsorted(NAMES, Y)
+    with pytest.raises(
+        DataError, match=r"3 outputs, one for each class, and y holds whole numbers from 1 to 3: .* 0 to 2"
+    ):
+        fit(nn.Linear(3, 3), X, codes + 1, **AS_IT_IS)
+    with pytest.raises(DataError, match="y must be from 0 to 1"):
+        fit(lambda rows: rows, X[:, :2], 1 + (codes > 0), **AS_IT_IS)
+    # Two outputs may also be the quantiles of one number.
+    found = fit(lambda rows: rows, np.sort(X[:, :2]), codes + 3, score="cqr", **AS_IT_IS)
+    assert len(found.predict_set(X[:4, :2])) == 4
+
+
+def test_a_row_whose_output_is_no_number_is_named() -> None:
+    broken = X.copy()
+    broken[4, 1] = np.nan
+    with pytest.raises(DataError, match=r"not finite for row 5 of x, which holds numbers that are missing"):
+        fit(lambda rows: rows, broken, Y, **AS_IT_IS)
+    broken = X.copy()
+    broken[[104, 304], 1] = np.nan
+    with pytest.raises(DataError, match=r"not finite for 2 of 600 rows of x"):
+        fit(lambda rows: rows, broken, Y, **AS_IT_IS)
+
+
+def test_shapes_that_do_not_fit_are_said_with_those_that_do() -> None:
+    with pytest.raises(DataError, match=r"rows of shape \(3,\), which are not as many numbers as input_shape \(2, 2\)"):
+        fit(Model.from_torch(nn.Linear(4, 3), input_shape=[2, 2]), X, Y, **AS_IT_IS)
+    with pytest.raises(ModelError, match=r"an array of shape \(64, 3\)"):
+        fit(nn.Sequential(nn.Linear(4, 3), nn.ReLU()), X, Y, **AS_IT_IS)
+
+
+def test_a_model_that_has_seen_no_rows_shows_its_name_and_no_address() -> None:
+    assert repr(Model.from_torch(nn.Linear(4, 3))).startswith("TorchModel of Linear: fit makes a model of it")
+    assert " at 0x" not in repr(Model.from_predict(lambda rows: rows))
+    assert "RandomForestClassifier" in repr(Model.from_sklearn(RandomForestClassifier()))
+    assert "OnnxModel of net" in repr(Model.from_onnx("folder/net.onnx"))
