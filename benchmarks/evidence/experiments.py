@@ -223,10 +223,10 @@ def _kept(runs: list[dict[str, Any]]) -> str:
         )
         methods = dict.fromkeys(NAMES.get(name, name.replace("_", " ")) for name in names)
         told.append(f"{len(kept)} by {origin} ({'; '.join(methods)})")
-    return (
-        f"\nOf the {len(runs)} runs {' and '.join(told)} were made earlier and kept; run again, single runs of rivals "
-        "that were tuned for size came out up to 6 % larger or smaller. All others are new.\n"
-    )
+    doubt = ""
+    if any("method" in run for run in runs):
+        doubt = "; run again, single runs of rivals that were tuned for size came out up to 6 % larger or smaller"
+    return f"\nOf the {len(runs)} runs {' and '.join(told)} were made earlier and kept{doubt}. All others are new.\n"
 
 
 def _rounded(value: Any) -> Any:
