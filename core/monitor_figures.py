@@ -8,6 +8,7 @@ from certiset.core.bounds import miscoverage_interval
 from certiset.core.certificate.rounding import promise, risk
 from certiset.core.drawing import BLUE, GREEN, GREY, ORANGE, RED, Drawing, extent
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _PLAIN = 4
 """powers of ten up to which a number is written out"""
 
@@ -101,4 +102,8 @@ def _power(exponent: float) -> str:
     if abs(exponent) < _PLAIN:
         return f"{10**exponent:.3g}"
     whole = math.floor(exponent)
-    return f"{10 ** (exponent - whole):.2f} · 10^{whole}"
+    return f"{10 ** (exponent - whole):.2f} · 10{_raised(whole)}"
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(_RAISED)

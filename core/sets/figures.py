@@ -37,14 +37,14 @@ def sizes(
     shares = np.histogram(finite, edges)[0] / max(len(found), 1)
     drawing = Drawing(
         "Sizes of sets",
-        f"The sets of {len(found)} rows have {mean:.3g} {unit} on average.{further}",
+        f"The sets of {len(found)} rows have {mean:.4g} {unit} on average.{further}",
         f"size of a set ({measure})",
         "share of the rows",
         (float(edges[0]), max(float(edges[-1]), (certified or 0) * 1.05)),
         (0, max(float(shares.max(initial=0)), 0.01) * 1.1),
     )
     drawing.bars(edges.tolist(), shares.tolist(), BLUE)
-    drawing.place(mean, f"mean {mean:.3g}", GREEN)
+    drawing.place(mean, f"mean {mean:.4g}", GREEN)
     if certified is not None:
         drawing.place(certified, certified_label, ORANGE)
     return drawing

@@ -15,7 +15,7 @@ def comparison_figure(sets: Mapping[str, PredictionSets], width: int = WIDTH) ->
     """Which share of the rows has a set of at most each size, for several predictors: farther left is better."""
     sizes = {name: np.sort(one.size[np.isfinite(one.size)]) for name, one in sets.items()}
     top = max((float(one[-1]) for one in sizes.values() if len(one)), default=1.0)
-    means = "; ".join(f"{name}: {one.mean():.3g} on average" for name, one in sizes.items() if len(one))
+    means = "; ".join(f"{name}: {one.mean():.4g} on average" for name, one in sizes.items() if len(one))
     plot = Plot(
         "Sizes side by side",
         f"{means}, over all uploaded rows, those that tuned included. A line that rises farther to the left has "

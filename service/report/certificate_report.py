@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.rounding import at_most, promise
 from certiset.core.certificate.size_cap import cut_of
+from certiset.service.report.advice import with_advice
 from certiset.service.report.fonts import BOLD, REGULAR, Font, wrapped
 from certiset.service.report.pdf import BLACK, HEIGHT, WIDTH, Colour, Page
 
@@ -86,6 +87,9 @@ class _Writer:
             self.paragraph(value, size=9, x=_MARGIN + 90)
 
     def table(self, heads: list[str], rows: list[list[str]]) -> None:
+        """Without columns in which nothing stands."""
+        told = [place for place in range(len(heads)) if any(row[place] != "-" for row in rows)]
+        heads, rows = [heads[place] for place in told], [[row[place] for place in told] for row in rows]
         size = 8.5 * self.scale
         wide = _ROOM / len(heads)
         for font, cells in [(BOLD, heads), *((REGULAR, row) for row in rows[: self.rows])]:
@@ -144,7 +148,7 @@ def _strip(writer: _Writer, missed: float) -> None:
 
 def _promises(writer: _Writer, certificate: Certificate) -> None:
     coverage, efficiency = certificate.coverage, certificate.efficiency
-    upper = efficiency.upper_bound
+    upper, without = efficiency.upper_bound, "by group" if certificate.groups else "none"
     writer.heading("The promise in numbers")
     writer.pairs(
         [
@@ -157,7 +161,7 @@ def _promises(writer: _Writer, certificate: Certificate) -> None:
             ),
             (
                 "Certified size",
-                "none" if upper is None else f"at most {at_most(upper)} {efficiency.measure}{cut_of(efficiency)}",
+                without if upper is None else f"at most {at_most(upper)} {efficiency.measure}{cut_of(efficiency)}",
             ),
         ]
     )
@@ -165,8 +169,8 @@ def _promises(writer: _Writer, certificate: Certificate) -> None:
 
 def _caveats(writer: _Writer, certificate: Certificate) -> None:
     account = certificate.account
-    found = [caveat.message for caveat in certificate.caveats]
-    found += [account.statement] if account is not None and account.is_caveat else []
+    found = [with_advice(caveat.message, caveat.code) for caveat in certificate.caveats]
+    found += [with_advice(account.statement, "attempts")] if account is not None and account.is_caveat else []
     if found:
         writer.heading("Caveats")
     for message in found:
@@ -190,7 +194,7 @@ def _about(writer: _Writer, certificate: Certificate) -> None:
 
 
 def _groups(writer: _Writer, certificate: Certificate) -> None:
-    groups = getattr(certificate, "groups", None)
+    groups = certificate.groups
     if not groups:
         return
     writer.heading("Groups: the promise holds for each")
@@ -204,22 +208,24 @@ def _groups(writer: _Writer, certificate: Certificate) -> None:
         ]
         for group in groups
     ]
-    writer.table(["Group", "Rows", "Measured size", "Certified size", "9 of 10 sets"], rows)
+    writer.table(["Group", "Rows", "Measured size", "Certified size", "Nine in ten sets at most"], rows)
 
 
 def _members(writer: _Writer, certificate: Certificate) -> None:
-    writer.heading(f"Members ({len(certificate.members)}): one of them computes each set")
+    count = len(certificate.members)
+    writer.heading("Its one member computes every set" if count == 1 else f"Members ({count}): one computes each set")
     rows = [
         [
             str(member.member),
-            "equal" if member.weight is None else f"{100 * member.weight:.3g} %",
+            f"{100 / count if member.weight is None else 100 * member.weight:.3g} %",
+            "-" if member.distance is None else f"{member.distance:.3g}",
             str(member.k),
             f"{member.tau:.5g}",
             "-" if member.efficiency_bound is None else at_most(member.efficiency_bound),
         ]
         for member in certificate.members
     ]
-    writer.table(["Member", "Chance", "Rank k", "Threshold tau", "Certified size"], rows)
+    writer.table(["Member", "Chance", "Distance from the prior", "Rank k", "Threshold tau", "Certified size"], rows)
 
 
 def _assumptions(writer: _Writer, certificate: Certificate) -> None:

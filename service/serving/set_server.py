@@ -29,6 +29,7 @@ _HASHED_AT_ONCE = 2**15
 """rows, and numbers, before others have their turn"""
 _SHOWN_NUMBERS = 50_000
 """of a model's own, in one answer"""
+_SHOWN_SEED = 0
 _TIMING = "load;dur={:.3f}, parse;dur={:.3f}, wait;dur={:.3f}, infer;dur={:.3f}, total;dur={:.3f}"
 _T = TypeVar("_T")
 
@@ -215,9 +216,11 @@ class SetServer:
         return cached, await self.in_thread(tenant, cached.predictor.model_outputs, x)
 
     async def sets_to_show(self, cached: CachedPredictor, x: ArrayLike) -> PredictionSets:
-        """Computed like any others, but nobody's predictions."""
+        """Computed like any others, but nobody's predictions: a row has the same member at every look, so that a page
+        shows the same numbers again."""
         inputs = await run_sync(check_inputs, cached.predictor.scorer.model, x)
-        members = cached.members(len(inputs), None)
+        numbers = np.random.default_rng(_SHOWN_SEED).integers(2**64, size=len(inputs), dtype=np.uint64)
+        members = cached.members(len(inputs), None, numbers)
         thread = self.inference.of(cached.tenant, cached.predictor)
         return (await thread.sets_of(cached.tenant, cached.predictor, inputs, members)).sets
 

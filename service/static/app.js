@@ -31,6 +31,8 @@ const ROUTES = [
   [/^\/predictors\/([\w-]+)$/, predictor],
   [/^\/predictors\/([\w-]+)\/monitor$/, monitor],
 ];
+/** What is reached from there. */
+const OF_THE_OVERVIEW = /^\/(compare|calibrations|certificates|predictors)\b/;
 const main = document.getElementById("main");
 const message = document.getElementById("message");
 const leave = document.getElementById("leave");
@@ -50,8 +52,11 @@ async function show() {
   say("");
   leave.hidden = !key();
   for (const item of document.querySelectorAll("nav a")) {
-    if (item.getAttribute("href") === `#${path}`) item.setAttribute("aria-current", "page");
-    else item.removeAttribute("aria-current");
+    const place = item.getAttribute("href").slice(1);
+    if (place === path) item.setAttribute("aria-current", "page");
+    else if (path.startsWith(`${place}/`) || (place === "/" && OF_THE_OVERVIEW.test(path))) {
+      item.setAttribute("aria-current", "true");
+    } else item.removeAttribute("aria-current");
   }
   if (!key()) {
     place(askForKey());

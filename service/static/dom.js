@@ -16,11 +16,14 @@ export const link = (href, text, attributes = {}) => element("a", { href, ...att
 export const idText = (id) => element("span", { class: "id" }, id);
 
 const LARGE = 1e12;
+const raised = (power) => [...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
 
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
-  if (Math.abs(value) >= LARGE) return value.toExponential(digits - 1).replace("e+", "\u00a0·\u00a010^");
+  if (Math.abs(value) >= LARGE) {
+    return value.toExponential(digits - 1).replace(/e\+(\d+)/, (_, power) => `\u00a0·\u00a010${raised(power)}`);
+  }
   if (Number.isInteger(value)) return value.toLocaleString("en");
   return Number(value.toPrecision(digits)).toString();
 }
@@ -44,6 +47,12 @@ export function atMost(value, unit = 1) {
 export function cut({ measure, cap, bound }) {
   return measure === "labels" || bound === "exact" || !cap ? "" : `, sizes above ${atMost(cap)} counted as ${atMost(cap)}`;
 }
+
+/** An interval of shares, rounded outwards. */
+export const within = (low, high) => `${Math.floor(1000 * low + 1e-6) / 10} – ${Math.ceil(1000 * high - 1e-6) / 10}\u00a0%`;
+
+/** A size that was measured, with as many digits as bounds have: with fewer it could seem to be above its own bound. */
+export const measured = (size) => number(size, 4);
 
 /** Calls f at intervals until the view is left, one call at a time; shows an error until the next success. */
 export function every(signal, milliseconds, say, f) {
@@ -91,19 +100,21 @@ export function numbers(pairs) {
     pairs.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
-/** rows: arrays of cells; columns: [name, isNumber]. */
-export function table(caption, columns, rows, chosen = () => false) {
+/** rows: arrays of cells; columns: [name, isNumber]. Phones show each row as a card, but of a `wide` table, whose rows
+ * are compared with each other; roles are said, since cards would otherwise lose them. */
+export function table(caption, columns, rows, chosen = () => false, wide = false) {
+  const labels = columns.map(([name]) => name?.textContent ?? name);
+  const cell = (content, column) => element(column ? "td" : "th", { role: column ? "cell" : "rowheader",
+    scope: column ? null : "row", class: columns[column][1] ? "number" : null, "data-label": labels[column] || null },
+  content ?? "–");
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    element("table", {}, element("caption", {}, caption),
-      element("thead", {}, element("tr", {},
-        columns.map(([name, isNumber]) => (name
-          ? element("th", { scope: "col", class: isNumber ? "number" : null }, name) : element("td", {}))))),
-      element("tbody", {}, rows.map((cells, place) => element("tr", { class: chosen(place) ? "chosen" : null },
-        cells.map((cell, column) => {
-          const name = column === 0 ? "th" : "td";
-          const scope = column === 0 ? "row" : null;
-          return element(name, { scope, class: columns[column][1] ? "number" : null }, cell ?? "–");
-        }))))));
+    element("table", { role: "table", class: wide ? null : "cards-on-phones" },
+      element("caption", {}, element("span", {}, caption)),
+      element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, columns.map(([name, isNumber]) => (name
+        ? element("th", { role: "columnheader", scope: "col", class: isNumber ? "number" : null }, name)
+        : element("td", { role: "cell" }))))),
+      element("tbody", { role: "rowgroup" }, rows.map((cells, place) => element("tr", { role: "row",
+        class: chosen(place) ? "chosen" : null }, cells.map(cell))))));
 }
 
 let counter = 0;
@@ -119,6 +130,8 @@ export function field(label, control, hint = "") {
   made.control = control;
   made.wrong = (text) => {
     wrong.textContent = text;
+    // Where nobody could see it, it is opened.
+    for (let at = made.closest("details"); text && at; at = at.parentElement.closest("details")) at.open = true;
     control.setAttribute("aria-invalid", text ? "true" : "false");
   };
   return made;

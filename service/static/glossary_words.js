@@ -10,6 +10,7 @@ export const GLOSSARY = {
   "caveat": "Something that does not break the promise, but that you should know before you rely on it.",
   "certified size": "The mean size of future sets is at most this, with the confidence stated; unbounded sizes are cut at a cap.",
   "confidence": "The promise may fail with probability delta, over the draw of the calibration rows; confidence is the rest.",
+  "counted size": "The mean size from which the certified one follows: with the threshold rounded up to a grid that was fixed beforehand, and in a pool on the last block alone. It is mostly a little larger than the measured size.",
   "coverage": "The share of inputs whose set contains the truth.",
   "coverage seen": "The share of served sets that contained the truth, among the outcomes that were reported.",
   "delta": "The probability with which the whole promise may fail, because the calibration rows were an unlucky draw.",

@@ -31,7 +31,7 @@ async function audit(say) {
   const place = element("div", { class: "card" });
   async function show(cursor) {
     const page = await get(`/audit?limit=50${cursor ? `&cursor=${cursor}` : ""}`);
-    const rows = page.items.map((one) => [moment(one.at), one.action,
+    const rows = page.items.map((one) => [element("span", { class: "nowrap" }, moment(one.at)), one.action,
       badge(one.result, { ok: "good", refused: "", failed: "bad" }[one.result]),
       one.object_id ? idText(one.object_id) : "–", one.key_id ? idText(one.key_id) : one.user ?? "–",
         one.address ?? "–", number(one.count)]);

@@ -2,7 +2,7 @@
 import { get, getText } from "/static/api.js";
 import { ADVICE } from "/static/advice.js";
 import { figureOrReason } from "/static/charts.js";
-import { atLeast, atMost, badge, cut, element, idText, link, moment, number, numbers, statusBadge,
+import { atLeast, atMost, badge, cut, element, idText, link, measured, moment, number, numbers, statusBadge,
   unbroken } from "/static/dom.js";
 import { explained, term } from "/static/glossary.js";
 import { auditCard } from "/static/views/certificate_audit.js";
@@ -19,13 +19,11 @@ export async function certificate(id, { say }) {
   ]);
   const content = JSON.parse(text);
   const fileHash = await sha256(text);
-  const [budget, ranks, sizes] = await Promise.all([
-    figureOrReason(`/certificates/${id}/figures/budget`), figureOrReason(`/certificates/${id}/figures/members`),
-    figureOrReason(`/predictors/${content.predictor_id}/figures/sizes`),
-  ]);
-  const drawn = (title, drawing) => element("div", { class: "card screen" }, element("h2", {}, title), drawing);
-  return element("section", { class: "certificate" },
-    element("h1", {}, "Certificate"),
+  const [about, drawings] = await Promise.all([get(`/predictors/${content.predictor_id}`).catch(() => null),
+    Promise.all(figuresOf(content).map(async ([title, path]) => element("div", { class: "card screen" },
+      element("h2", {}, title), await figureOrReason(path))))]);
+  return element("section", { class: density(content) },
+    element("h1", {}, about?.name ? `Certificate of ${about.name}` : "Certificate"),
     element("div", { class: "card" }, standing(checked.status),
       element("blockquote", { class: "statement" }, unbroken(content.statement)),
       promiseStrip(content.coverage),
@@ -39,12 +37,25 @@ export async function certificate(id, { say }) {
     groupTable(content),
     await groupFigures(id, content),
     element("div", { class: "card" }, candidates(content.coverage), memberTable(content)),
-    auditCard(id, text, checked, key, say),
-    element("div", { class: "two screen" },
-      drawn(isPool(content.members) ? "Room below delta, and the chosen ranks" : "KL budget, and the chosen point",
-        budget),
-      drawn("Members", ranks), drawn("Set sizes on the uploaded rows", sizes)),
+    ...auditCard(id, text, checked, key, say),
+    element("div", { class: "two screen" }, drawings),
     selectionCard(content.selection), allNumbers(content));
+}
+
+/** How small letters must be on paper, so that all is on one page. */
+function density({ groups, members, caveats: found = [], coverage, assumptions }) {
+  const lines = Math.min(groups?.length ?? 0, 10) + Math.min(members.length, 8) + 3 * found.length
+    + coverage.union.choices.length + assumptions.length;
+  return lines > 27 ? "certificate densest" : lines > 17 ? "certificate dense" : "certificate";
+}
+
+/** Of groups with thresholds of their own there are others; one member by itself makes no picture. */
+function figuresOf({ id, groups, members, predictor_id }) {
+  if (groups?.length) return [];
+  return [[isPool(members) ? "Room below delta, and the chosen ranks" : "KL budget, and the chosen point",
+    `/certificates/${id}/figures/budget`],
+  ...(members.length > 1 ? [["Members", `/certificates/${id}/figures/members`]] : []),
+  ["Set sizes on the uploaded rows", `/predictors/${predictor_id}/figures/sizes`]];
 }
 
 function standing(status) {
@@ -64,7 +75,7 @@ function keyNumbers({ coverage, efficiency, provenance, groups }) {
     [term("confidence", "with confidence"), atLeast(1 - coverage.delta - coverage.pool_delta)],
     [term("calibration rows", "rows that calibrate"), number(coverage.n)],
     [term("tuned on", "rows that tune"), number(provenance.n_tune)],
-    [term("measured size", `measured size (${efficiency.measure})`), number(efficiency.empirical)],
+    [term("measured size", `measured size (${efficiency.measure})`), measured(efficiency.empirical)],
     [term("certified size", `certified size${efficiency.upper_bound === null ? "" : cut(efficiency)}`),
       efficiency.upper_bound === null ? groups?.length ? "by group" : "none"
       : `≤ ${atMost(efficiency.upper_bound)}`],
@@ -80,7 +91,7 @@ function caveats({ caveats: found = [], account, provenance }) {
     ADVICE[one.code] ? element("em", {}, `What to do: ${ADVICE[one.code]}`) : null));
   if (many) {
     all.push(element("li", { class: "caveat" }, element("strong", {}, "Caveat: "), unbroken(account.statement), " ",
-      element("em", {}, "What to do: take the certificate of a fit that was planned, or collect fresh rows.")));
+      element("em", {}, `What to do: ${ADVICE.attempts}`)));
   }
   const notes = [account && !many ? account.statement : null, ...provenance.messages].filter(Boolean);
   if (!all.length && !notes.length) return null;

@@ -23,7 +23,8 @@ export function auditCard(id, text, checked, key, say) {
   };
   const good = checked.checks.filter((one) => one.ok).length;
   const plain = { type: "button", class: "plain" };
-  return element("div", { class: "card screen" }, element("h2", {}, "For the auditor"),
+  return [printed(id, checked.checks.length, good), element("div", { class: "card screen" },
+    element("h2", {}, "For the auditor"),
     element("p", {}, "The file has every number from which the promises follow. Check it offline with"),
     element("pre", { class: "scroll", tabindex: "0" }, element("code", {},
       `certiset verify ${id}.json --key ${signer}`)),
@@ -40,8 +41,14 @@ export function auditCard(id, text, checked, key, say) {
         "Status"),
       element("button", { ...plain, onclick: copy }, "Copy the public key")),
     element("div", { id: "checks" }, element("h3", {}, `${checked.checks.length} checks, ${good} hold`),
-      groupedChecks(checked.checks).map(accordion)));
+      groupedChecks(checked.checks).map(accordion)))];
 }
+
+/** On paper, in place of the buttons. */
+const printed = (id, made, good) => element("div", { class: "card print-only" }, element("h2", {}, "How to check it"),
+  element("p", {}, `${number(good)} of ${number(made)} checks hold, recomputed when this page was printed. Ask the issuer for ` +
+    `the file ${id}.json and for the public key, and run: certiset verify ${id}.json --key KEY. The hash of this file ` +
+    "above is the beginning of its SHA-256."));
 
 function accordion({ title, meaning, checks }) {
   const failing = checks.filter((one) => !one.ok).length;

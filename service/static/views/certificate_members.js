@@ -4,6 +4,8 @@ import { explained, term } from "/static/glossary.js";
 import { groupName } from "/static/views/groups.js";
 
 const MANY = 8;
+/** Groups on paper, as the style sheet has it. */
+const PRINTED = 10;
 
 /** Whether members have weights: then each was calibrated on a block of its own, and the promise is for their mean. */
 export const isPool = (members) => members.some((one) => (one.weight ?? null) !== null);
@@ -17,7 +19,8 @@ export function memberTable({ members, efficiency }) {
         ["Rank k", (one) => number(one.k), "rank"],
       ["Level", (one) => number(one.k / (one.n + 1), 4), "alpha_hat"],
         ["Threshold tau", (one) => number(one.tau, 5), "tau"],
-      [`Measured ${size}`, (one) => number(one.efficiency_bound ?? measured(one, efficiency), 4), "measured size"]]
+      efficiency.bound === "exact" ? [`Size (${efficiency.measure})`, (one) => number(one.efficiency_bound, 4), "size"]
+        : [`Counted ${size}`, (one) => number(counted(one, efficiency), 4), "counted size"]]
     : [["Member", (one) => String(one.member), "member"],
       ...(members.length > 1 ? [["Served with chance", () => percent(1 / members.length), "weight"]] : []),
       ...(members.some((one) => one.distance !== undefined)
@@ -26,21 +29,29 @@ export function memberTable({ members, efficiency }) {
       ["Threshold tau", (one) => number(one.tau, 5), "tau"],
         ["Log-ratio", (one) => number(one.log_ratio, 4), "log-ratio"],
       ["Miscoverage at most", (one) => atMost(one.miscoverage_bound), "coverage"],
-      [`Measured ${size}`, (one) => number(measured(one, efficiency), 4), "measured size"],
+      [`Counted ${size}`, (one) => number(counted(one, efficiency), 4), "counted size"],
       [`Certified ${size}`, (one) => atMost(one.efficiency_bound), "certified size"]];
   if (members.some((one) => one.tie !== undefined)) {
     const place = 1 + columns.findIndex(([name]) => name === "Threshold tau");
     columns.splice(place, 0, ["Largest hash of ties", (one) => number(one.tie, 4)]);
   }
-  const rows = members.map((one) => columns.map(([, value]) => value(one)));
+  const told = columns.filter(([, value]) => members.some((one) => value(one) !== "–"));
+  const rows = members.map((one) => told.map(([, value]) => value(one)));
   const caption = isPool(members) ? "Members: one computes each set, drawn by these chances"
     : "Members: the stored pairs, one of which computes each set";
-  const made = table(caption, columns.map(([name, , word]) => [word ? term(word, name) : name, true]), rows);
-  return rows.length > MANY
-    ? element("details", { class: "screen" }, element("summary", {}, `${rows.length} members`), made) : made;
+  const made = table(caption, told.map(([name, , word]) => [word ? term(word, name) : name, true]), rows);
+  if (rows.length <= MANY) return made;
+  const paper = table(caption, told.map(([name]) => [name, true]), rows.slice(0, MANY));
+  paper.removeAttribute("tabindex");
+  return [element("details", { class: "screen" }, element("summary", {}, `${rows.length} members`), made),
+    element("div", { class: "print-only" }, paper, others(rows.length - MANY))];
 }
 
-const measured = (one, efficiency) => ((one.efficiency_empirical ?? null) === null ? null
+const others = (count) => element("p", { class: "small soft print-only" },
+  `and ${number(count)} more, which the certificate's file has`);
+
+/** The mean from which a member's bound follows: at a threshold rounded up to a grid, and in whole steps. */
+const counted = (one, efficiency) => ((one.efficiency_empirical ?? null) === null ? null
   : efficiency.cap * one.efficiency_empirical);
 
 /** A promise for each group, with a bar for the size of its sets. */
@@ -50,15 +61,22 @@ export function groupTable(content) {
   const largest = Math.max(...groups.map((one) => one.size ?? 0)) || 1;
   const bar = (size) => element("meter", { min: "0", max: String(largest), value: String(size ?? largest),
     "aria-label": size === null ? "unbounded" : number(size) });
-  const rows = groups.map((one) => [groupName(one, content), number(one.n),
-    one.k ? number(one.k) : "everything is in its sets",
-      one.size === null || one.size === undefined ? "unbounded" : number(one.size, 4),
-    bar(one.size ?? null), atMost(one.upper_bound), atMost(one.size_quantile ?? null), one.lacking ? `${number(one.lacking)} more rows` : "–"]);
-  return element("div", { class: "card" }, table("Groups: the promise holds for each",
-    [["Group"], [term("calibration rows", "Rows"), true],
-    [term("rank", "Rank k"), true], [term("measured size", `Measured size (${efficiency.measure})`), true], [""],
-    [term("certified size", `Certified size${groups.some((one) => one.upper_bound && one.bound !== "exact")
-      ? cut({ ...efficiency, bound: null }) : ""}`), true], [term("size quantile", "Nine in ten sets at most"), true], ["Needs"]], rows));
+  const cutAt = groups.some((one) => one.upper_bound && one.bound !== "exact") ? cut({ ...efficiency, bound: null }) : "";
+  const sized = `Measured size (${efficiency.measure})`;
+  const columns = [["Group", (one) => groupName(one, content)],
+    ["Rows", (one) => number(one.n), "calibration rows"],
+    ["Rank k", (one) => (one.k ? number(one.k) : "everything is in its sets"), "rank"],
+    [sized, (one) => ((one.size ?? null) === null ? "unbounded" : number(one.size, 4)), "measured size"],
+    ["", (one) => bar(one.size ?? null)],
+    [`Certified size${cutAt}`, (one) => atMost(one.upper_bound), "certified size"],
+    ["Nine in ten sets at most", (one) => atMost(one.size_quantile ?? null), "size quantile"],
+    ["Lacks", (one) => (one.lacking ? `${number(one.lacking)} rows` : "–")]];
+  const told = columns.filter(([, value]) => groups.some((one) => value(one) !== "–"));
+  const made = table("Groups: the promise holds for each",
+    told.map(([name, , word], place) => [word ? term(word, name) : name, place > 0 && name !== ""]),
+    groups.map((one) => told.map(([, value]) => value(one))));
+  made.classList.add("some-printed");
+  return element("div", { class: "card" }, made, groups.length > PRINTED ? others(groups.length - PRINTED) : null);
 }
 
 /** Of one candidate there is nothing to say. */

@@ -1,7 +1,7 @@
 /* Two to six predictors side by side: what differs is marked, and their sizes are drawn in one chart. */
 import { get } from "/static/api.js";
 import { figureOrReason } from "/static/charts.js";
-import { atLeast, atMost, cut, element, link, moment, number, percent, statusBadge } from "/static/dom.js";
+import { atLeast, atMost, cut, element, link, measured, moment, number, percent, statusBadge } from "/static/dom.js";
 import { term } from "/static/glossary.js";
 
 const LINES = [
@@ -17,7 +17,7 @@ const LINES = [
   ["Calibration rows", (one) => number(one.certificate.coverage.n), "calibration rows"],
   ["Rows that tune", (one) => number(one.certificate.provenance.n_tune), "tuned on"],
   ["Members", (one) => number(one.certificate.members.length), "member"],
-  ["Measured size", (one) => `${number(one.certificate.efficiency.empirical)} ${one.certificate.efficiency.measure}`,
+  ["Measured size", (one) => `${measured(one.certificate.efficiency.empirical)} ${one.certificate.efficiency.measure}`,
     "measured size"],
   ["Certified size", (one) => certified(one.certificate.efficiency), "certified size"],
   ["Caveats", (one) => (one.certificate.caveats ?? []).map((caveat) => caveat.code.replaceAll("_", " ")).join(", ")

@@ -36,7 +36,8 @@ export async function dataset(id, { say }) {
       deleteButton("Delete this data set? Predictors and certificates made with it go on working.",
         () => remove(`/datasets/${id}`), "#/datasets", say),
       element("span", { class: "small soft" }, `uploaded ${moment(about.created_at)}, `, idText(about.id)))),
-    element("div", { class: "two" }, targetCard(about, profile), columnsCard(about), ...groupCards(profile)),
+    element("div", { class: "two" }, targetCard(about, profile),
+      element("div", {}, columnsCard(about), ...groupCards(profile))),
     element("div", { class: "card" }, preview(about, rows)), used);
 }
 
@@ -77,7 +78,7 @@ function preview(about, rows) {
   return table(`The first ${rows.x.length} rows${more}`, [[about.target || "y"], ...further.map(([name]) => [name]),
     ...heads.map((name) => [name, true])],
     rows.x.map((row, place) => [truth(rows, place), ...further.map(([, values]) => shownValue(values[place])),
-      ...row.slice(0, WIDEST).map(shownValue)]));
+      ...row.slice(0, WIDEST).map(shownValue)]), () => false, true);
 }
 
 const shownValue = (value) => (Array.isArray(value) ? value.map((one) => number(one)).join(", ") : number(value, 4));

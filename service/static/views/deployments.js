@@ -22,8 +22,12 @@ export async function deployments({ say }) {
 }
 
 const nameOf = (served, id) => served.find((one) => one.id === id)?.name || id;
-const predictorChoice = (served, chosen) => choice(served.map((one) =>
-  [one.id, one.name ? `${one.name} (${one.id.slice(-6)})` : one.id]), chosen);
+/** By their names; where two have one name, with the end of their ids. */
+function predictorChoice(served, chosen) {
+  const called = (name) => served.filter((one) => one.name === name).length;
+  return choice(served.map((one) => [one.id, !one.name ? one.id : called(one.name) > 1
+    ? `${one.name} (${one.id.slice(-6)})` : one.name]), chosen);
+}
 
 function newForm(served, say) {
   const name = field("Name", element("input", { required: true, pattern: "[a-z0-9][a-z0-9.\\-]*" }),
@@ -89,7 +93,7 @@ export async function deployment(name, { say, again }) {
     element("p", {}, plan(about.recalibrate)), element("p", {}, "Clients ask ", element("code", {}, `GET /predict_set?predictor=${name}&x=…`))),
     element("div", { class: "card" }, table("What it stood for, newest first",
       [["Version"], ["How"], ["Predictor"], ["Since"], ["Until"]], rows)),
-    element("div", { class: "card" }, element("h2", {}, "Change it"), element("div", { class: "fields" }, next),
+    element("div", { class: "card" }, element("h2", {}, "Change it"), element("div", { class: "long-field" }, next),
       element("p", { class: "row" }, element("button", { type: "button", onclick: act(change) }, "Switch"),
         about.version > 1 ? element("button", { type: "button", class: "plain",
           onclick: act(() => post(`${path(name)}/rollback`)) }, "Roll back") : null,

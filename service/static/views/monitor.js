@@ -1,8 +1,8 @@
 /* How often served sets missed the truth, and whether that contradicts the certificate: in words, then in numbers. */
 import { get } from "/static/api.js";
 import { figure } from "/static/charts.js";
-import { atLeast, element, every, link, moment, number, numbers, percent, refill, statusBadge,
-  table } from "/static/dom.js";
+import { atLeast, atMost, element, every, link, moment, number, numbers, percent, refill, statusBadge,
+  table, within } from "/static/dom.js";
 import { term } from "/static/glossary.js";
 import { correctionForm } from "/static/views/outcomes.js";
 
@@ -51,7 +51,7 @@ function coverageNumbers(state) {
   const [low, high] = state.interval;
   return numbers([["promised", `≥ ${atLeast(1 - state.promised_miscoverage)}`],
     [term("coverage seen", "seen"), state.miscoverage === null ? "–" : percent(1 - state.miscoverage)],
-    ["the true coverage is within", `${percent(1 - high)} – ${percent(1 - low)}`], ...bet(state)]);
+    ["the true coverage is within", within(1 - high, 1 - low)], ...bet(state)]);
 }
 
 /** Every group that has a promise of its own. */
@@ -61,12 +61,12 @@ function groupTable({ groups }) {
     ["True coverage within", true], [""]],
     groups.map((one) => [nameOf(one), number(one.outcomes), number(one.misses),
       one.miscoverage === null ? "–" : percent(1 - one.miscoverage),
-        `${percent(1 - one.interval[1])} – ${percent(1 - one.interval[0])}`,
+        within(1 - one.interval[1], 1 - one.interval[0]),
       statusBadge(one.contradicted ? "contradicted" : "consistent")]));
 }
 
 /** Sizes of the sets whose outcome counts, against the certified mean. */
-const sizeNumbers = (size) => numbers([["certified mean size", `≤ ${number(size.promised)}`],
+const sizeNumbers = (size) => numbers([["certified mean size", `≤ ${atMost(size.promised)}`],
   [`seen, at most ${number(size.cap)} each`, size.mean === null ? "–" : number(size.mean)], ...bet(size)]);
 
 const bet = (one) => [[term("capital", "capital, begun with 1"), number(Math.exp(one.log_capital))],

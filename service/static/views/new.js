@@ -15,6 +15,9 @@ export async function newCalibration({ signal, query }) {
   const name = field("Name", element("input", {}), "of the calibration; otherwise that of the data");
   const said = element("p", { role: "alert", class: "wrong" });
   const button = element("button", { class: "large" }, "Start the calibration");
+  data.part.append(element("details", { class: "options" },
+    element("summary", {}, "Groups, clusters, weights or order"), element("p", { class: "small soft" },
+      "Columns that say something about a row besides the model's input."), terms.roles));
   model.onTask((task) => terms.setTask(task));
   terms.setTask(model.task());
   data.onChange((about) => {

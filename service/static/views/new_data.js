@@ -104,7 +104,7 @@ async function local(given, target) {
 
 function shown(heads, cells, columns) {
   const more = columns > WIDEST ? `, and ${columns - WIDEST} columns more` : "";
-  return table(`The first ${cells.length} rows${more}`, heads.map((head) => [head]), cells);
+  return table(`The first ${cells.length} rows${more}`, heads.map((head) => [head]), cells, () => false, true);
 }
 
 const show = (value) => (Array.isArray(value) ? value.map((one) => number(one)).join(", ") : number(value, 4));

@@ -4,6 +4,8 @@ import { atLeast, element, number, percent } from "/static/dom.js";
 import { term } from "/static/glossary.js";
 
 const RANGES = { alpha: [0.01, 0.3, 0.005], delta: [0.001, 0.2, 0.001] };
+const HINTS = { alpha: "the share of future inputs whose set may miss the truth",
+  delta: "the probability that the calibration rows are such an unlucky draw" };
 const TITLES = { alpha: "How many inputs may be missed", delta: "How likely the promise may fail" };
 
 /** `fields`: those of the options; alpha and delta move into this part and get a slider each. */
@@ -43,6 +45,7 @@ export function promisePart(fields) {
       slider.value = box.value;
       soon();
     });
+    fields[name].querySelector(".hint").textContent = HINTS[name];
     return element("div", { class: "promise" }, element("p", {}, element("strong", {}, TITLES[name]), " ", term(name)),
       slider, fields[name]);
   });

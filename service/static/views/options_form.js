@@ -21,7 +21,9 @@ export function optionsForm(schema) {
   const others = Object.keys(fields).filter((path) => ![...FIRST, ...PROMISE, ...roles, "name"].includes(path));
   return {
     fields,
-    part: [element("div", { class: "fields" }, [...FIRST, ...roles].map((path) => fields[path])), columns,
+    /** What belongs to the data. */
+    roles: [element("div", { class: "fields" }, roles.map((path) => fields[path])), columns],
+    part: [element("div", { class: "fields" }, FIRST.map((path) => fields[path])),
       element("details", {}, element("summary", {}, "More options"),
         element("div", { class: "fields" }, others.map((path) => fields[path])))],
     /** Names of the data's columns, to choose from where an option names one. */

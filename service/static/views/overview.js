@@ -112,7 +112,7 @@ function heading(column, sort, sortBy) {
   const up = byAge ? "oldest" : column.sort;
   const down = byAge ? "newest" : `-${column.sort}`;
   const now = { [up]: "ascending", [down]: "descending" }[sort];
-  const arrow = { ascending: " ↑", descending: " ↓" }[now] ?? "";
+  const arrow = { ascending: "\u00a0↑", descending: "\u00a0↓" }[now] ?? "";
   return element("th", { ...attributes, "aria-sort": now ?? "none" },
     element("button", { type: "button", class: "sort", "data-tip": tip,
       onclick: () => sortBy(sort === up ? down : up) },

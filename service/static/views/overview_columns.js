@@ -1,5 +1,5 @@
 /* The columns of the overview: what each shows, and by what the server sorts it. */
-import { atLeast, atMost, element, link, moment, number, percent, statusBadge } from "/static/dom.js";
+import { atLeast, atMost, element, link, measured, moment, number, percent, statusBadge } from "/static/dom.js";
 
 const place = (row) => (row.predictor_id ? `#/predictors/${row.predictor_id}` : `#/calibrations/${row.calibration_id}`);
 export const shownName = (row) => row.name || row.predictor_id || row.calibration_id;
@@ -15,9 +15,9 @@ export const COLUMNS = [
   { name: "promise", title: "Promise", term: "promise", sort: "alpha", number: true, show: promise },
   { name: "n", title: "n", term: "calibration rows", sort: "n", number: true, show: (row) => number(row.n) },
   { name: "size", title: "Measured size", term: "measured size", sort: "size", number: true,
-    show: (row) => (row.size === null ? "–" : `${number(row.size)}\u00a0${row.measure}`) },
+    show: (row) => (row.size === null ? "–" : `${measured(row.size)}\u00a0${row.measure}`) },
   { name: "certified", title: "Certified size", term: "certified size", sort: "certified_size", number: true,
-    show: (row) => (row.certified_size === null ? "–" : `≤\u00a0${atMost(row.certified_size)}`) },
+    show: (row) => (row.certified_size === null ? none(row) : `≤\u00a0${atMost(row.certified_size)}`) },
   { name: "coverage", title: "Coverage seen", term: "coverage seen", number: true, show: seen },
   { name: "task", title: "Task", hidden: true, show: (row) => row.task },
   { name: "guarantee", title: "Guarantee", term: "guarantee", hidden: true, show: (row) => row.guarantee ?? "–" },
@@ -31,15 +31,19 @@ function status(row) {
   return element("span", {}, statusBadge(row.status), ` ${percent(row.fraction ?? 0, 2)}`);
 }
 
+/** Groups have sizes of their own, which are on the certificate. */
+const none = (row) => (row.certificate_id ? element("span", { tabindex: "0", "data-tip": "No mean over all sets is " +
+  "certified. Where groups have thresholds of their own, the certificate has a size for each." }, "–") : "–");
+
 function promise(row) {
   if (row.alpha === null) return "–";
-  const words = `${atLeast(1 - row.alpha)} · ${atLeast(1 - (row.delta ?? 0))}`;
+  const words = `${atLeast(1 - row.alpha)}\u00a0·\u00a0${atLeast(1 - (row.delta ?? 0))}`;
   return row.certificate_id ? link(`#/certificates/${row.certificate_id}`, words) : words;
 }
 
 function seen(row) {
   if (!row.outcomes) return "–";
-  const share = `${percent(1 - row.misses / row.outcomes)} of\u00a0${number(row.outcomes)}`;
+  const share = `${percent(1 - row.misses / row.outcomes)}\u00a0of\u00a0${number(row.outcomes)}`;
   return link(`#/predictors/${row.predictor_id}/monitor`, share);
 }
 

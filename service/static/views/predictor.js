@@ -2,7 +2,7 @@
 import { get, post } from "/static/api.js";
 import { figureOrReason } from "/static/charts.js";
 import {
-  atLeast, badge, choice, element, field, idText, link, number, numbers, percent, refill, statusBadge, unbroken,
+  atLeast, badge, choice, element, field, idText, link, measured, number, numbers, percent, refill, statusBadge, unbroken,
 } from "/static/dom.js";
 import { drawingBoard, pictureSide } from "/static/views/drawing.js";
 import { groupColumns, groupOf, groupWords } from "/static/views/groups.js";
@@ -44,7 +44,7 @@ export async function predictor(id, { say, again }) {
 }
 
 function tryOne({ id, about, certificate, rows, width, classes, count, judged }) {
-  const input = element("textarea", { rows: "3", spellcheck: "false", required: true });
+  const input = element("textarea", { rows: width > 8 ? "3" : "1", spellcheck: "false", required: true });
   const member = choice([["", "drawn at random"],
     ...certificate.members.map((one) => [String(one.member),
       `member ${one.member}${one.weight ? `, drawn for ${percent(one.weight)} of the inputs` : ""}`])], "");
@@ -147,7 +147,7 @@ function servingCard(id, about, certificate, say, again) {
   });
   return element("div", { class: "card" }, element("h2", {}, "Serving"),
     numbers([["members", number(about.members)], ["score", about.score],
-      [`measured size (${certificate.efficiency.measure})`, number(certificate.efficiency.empirical)]]),
+      [`measured size (${certificate.efficiency.measure})`, measured(certificate.efficiency.empirical)]]),
     about.members === 1 ? element("p", { class: "soft" }, "Its one member answers for every input.")
       : field("Which member answers", serving, certificate.members.every((one) => one.miscoverage_bound !== null)
       ? "The promise holds for each member, so the best one alone may serve."

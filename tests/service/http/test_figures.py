@@ -52,6 +52,15 @@ def test_the_sizes_are_those_of_served_sets(server: Server, ada: httpx.Client) -
     assert abs(float(said[2]) - mean) <= 0.1
 
 
+@pytest.mark.parametrize("task", ["classification", "pool"])
+def test_two_looks_at_the_sizes_find_the_same_numbers(server: Server, ada: httpx.Client, task: str) -> None:
+    """Members are drawn for whoever asks for sets, but nobody would believe a figure that changes at each look."""
+    id = server.id(task)
+    assert len(server.predictors[task].certificate.members) > 1
+    looks = {words(drawn(ada, f"/predictors/{id}/figures/sizes")) for _ in range(8)}
+    assert len(looks) == 1
+
+
 def test_rows_beyond_the_end_are_none(server: Server, ada: httpx.Client) -> None:
     path = f"/datasets/{server.calibrations['classification'].dataset_id}/rows"
     last = ada.get(path, params={"start": 49}).json()

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +12,9 @@ import pytest
 
 from certiset.core.certificate import Certificate
 from certiset.core.certificate.content import Caveat
+from certiset.core.certificate.group_content import Group
 from certiset.core.certificate.names import Names
+from certiset.service.report.advice import advice_by_code
 from certiset.service.report.certificate_report import report
 from certiset.service.report.fonts import BOLD, REGULAR, wrapped
 from certiset.service.report.pdf import HEIGHT
@@ -56,6 +59,28 @@ def test_it_stays_on_its_page_however_much_there_is_to_say(server: Server) -> No
     assert "69 of 70 checks hold" in text_of(pdf)
     assert "do not rely on it" in text_of(pdf)
     assert "more, which the certificate has" in text_of(pdf)
+
+
+def test_every_caveat_says_what_to_do_on_paper_as_on_the_page(server: Server) -> None:
+    sources = (Path(__file__).parents[3] / "core").rglob("*.py")
+    codes = {code for file in sources for code in re.findall(r'Caveat\(\s*"(\w+)"', file.read_text())}
+    assert len(codes) >= 12
+    assert codes <= advice_by_code().keys()
+    caveats = [Caveat("groups_too_small", "One group has too few rows.")]
+    words = text_of(report(document(server.predictors["pool"].certificate, caveats=caveats), "consistent", (1, 1)))
+    assert "too few rows. What to do: Collect the rows that are lacking" in words
+
+
+def test_tables_leave_out_what_nothing_stands_in(server: Server) -> None:
+    certificate = server.predictors["regression"].certificate
+    alone = [replace(certificate.members[0], efficiency_bound=None)]
+    groups = [Group([name], n=90, delta=0.025, k=5, tau=1.5, size=2.25, upper_bound=2.3) for name in ("north", "south")]
+    efficiency = replace(certificate.efficiency, upper_bound=None)
+    changed = document(certificate, members=alone, groups=groups, efficiency=efficiency)
+    words = text_of(report(changed, "consistent", (1, 1)))
+    assert "Certified size by group" in words
+    assert "Its one member computes every set Member Chance Rank k Threshold tau 0 100 %" in words
+    assert "Group Rows Measured size Certified size north 90 2.25 2.3" in words
 
 
 def test_names_cannot_break_out_of_their_string(server: Server) -> None:

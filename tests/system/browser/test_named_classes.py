@@ -78,8 +78,8 @@ def test_live_counts_know_the_groups_of_a_stored_text_column(page: Page, flowers
     first = page.get_by_role("group", name="1. Calibration data")
     expect(first.get_by_role("table")).to_contain_text("region")
     expect(first.get_by_role("table")).to_contain_text(flower_rows(ROWS, SEED)[2][0])
-    page.get_by_text("Method and other options").click()
-    page.get_by_label("Groups", exact=True).fill("region")
+    first.get_by_text("Groups, clusters, weights or order").click()
+    first.get_by_label("Groups", exact=True).fill("region")
     expect(page.get_by_text("2 of your 3 groups are large enough")).to_be_visible()
 
 

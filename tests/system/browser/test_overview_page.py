@@ -91,7 +91,7 @@ def test_several_are_compared_and_deleted_together(page: Page, ids: dict[str, st
 
 def test_a_deployment_is_what_its_form_says(page: Page, ids: dict[str, str], deployment: Deployment) -> None:
     page.goto("/#/deployments")
-    page.get_by_label("Name").fill("fruit")
+    page.get_by_label("Name", exact=True).fill("fruit")
     page.get_by_label("Stands for").select_option(ids["apple"])
     page.get_by_label("Recalibrate every").fill("30")
     page.get_by_label("Counted in").select_option("days")
