@@ -8,13 +8,14 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from certiset.core.class_names import read_truths
 from certiset.core.data.group_labels import GroupLabels
+from certiset.core.data.model_protocol import ModelLike
 from certiset.core.errors import DataError
 
 INSTEAD_OF_NAMES = "Truths are all numbers, or all names of classes."
@@ -23,34 +24,6 @@ _ROWS_AT_ONCE = 65_536
 _FEW = 65_536
 """numbers that are looked at in one go"""
 _LARGEST_LABEL = np.iinfo(np.int64).max
-
-
-class ManifestLike(Protocol):
-    """What the checks ask of a model's manifest."""
-
-    @property
-    def input_shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def task(self) -> str: ...
-
-    @property
-    def labels(self) -> tuple[str, ...] | None: ...
-
-
-class ModelLike(Protocol):
-    """What the checks ask of a model."""
-
-    @property
-    def manifest(self) -> ManifestLike: ...
-
-    @property
-    def outputs(self) -> int: ...
-
-    @property
-    def takes_missing(self) -> bool:
-        """Whether NaN is an input, too."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class InTurn:
 
 
 def give_turns(routes: Iterable[BaseRoute]) -> None:
-    """To those whose endpoints run in threads."""
+    """To those whose endpoints run in threads; once, since all apps of a process share their routes."""
     for route in routes:
         if isinstance(route, APIRoute) and not inspect.iscoroutinefunction(route.endpoint):
-            route.app = InTurn(route.app)
+            route.app = route.app if isinstance(route.app, InTurn) else InTurn(route.app)
