@@ -14,7 +14,10 @@ from tests.core.fit.problems import class_data
 from tests.servers import PrivatePostgres, PrivateRedis, wait_until
 from tests.service.server import Server, start_server
 
-SECONDS = 1.0
+SECONDS = 2.0
+"""that a call of the database may take"""
+UNDELAYED = 0.9 * SECONDS
+"""less than what waits for the database, and more than a busy machine holds up a set"""
 FORGOTTEN = 5.5
 """seconds after which a key is looked up again"""
 
@@ -91,7 +94,7 @@ def test_a_frozen_database_stops_no_sets_and_hangs_nobody(
     postgres.pause()
     try:
         times = serve_for_a_while(server, ada)
-        assert max(times) < 0.9
+        assert max(times) < UNDELAYED
         for method, path in (("GET", "/predictors"), ("GET", "/usage"), ("GET", "/calibrations/cal-1")):
             took, answer = timed(ada, method, path)
             assert_unavailable(answer)
@@ -118,7 +121,7 @@ def test_a_stopped_database_is_named_and_sets_go_on(
 ) -> None:
     postgres.stop()
     try:
-        assert max(serve_for_a_while(server, ada)) < 0.9
+        assert max(serve_for_a_while(server, ada)) < UNDELAYED
         assert_unavailable(ada.get("/predictors"))
         assert_unavailable(ada.get("/predict_set", params={"predictor": server.id("classification"), "x": "0.1,0.2"}))
         with server.client("eve") as eve:
