@@ -40,6 +40,19 @@ def row_digests(begun: "hashlib.blake2b", *columns: NDArray[Any]) -> Iterator[by
         yield from _each(canonical_rows(*(column[start : start + _ROWS_AT_ONCE] for column in columns)), begun)
 
 
+def row_digest(begun: "hashlib.blake2b", row: NDArray[Any]) -> bytes:
+    """The same of an array with a single row, in half the time: single sets are asked for often."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        numbers = row.reshape(-1).astype("<f4")
+        numbers += 0
+        # The product with itself is a number only if all of them are, and quicker than a sum.
+        if math.isnan(numbers.dot(numbers)):
+            numbers[np.isnan(numbers)] = np.nan
+    one = begun.copy()
+    one.update(numbers.data)
+    return one.digest()
+
+
 def row_hashes(key: bytes, *columns: NDArray[Any]) -> NDArray[np.uint64]:
     """(rows,): as numbers that are as good as uniform."""
     return np.frombuffer(b"".join(row_digests(begun_hash(key, b"row"), *columns)), dtype="<u8")

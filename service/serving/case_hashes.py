@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certiset.core.data.case_names import LONGEST_CASE
-from certiset.core.data.row_hashes import HASH_BYTES, begun_hash, row_digests
+from certiset.core.data.row_hashes import HASH_BYTES, begun_hash, row_digest, row_digests
 from certiset.core.errors import OptionError
 
 _REMEMBERED = 1024
@@ -54,7 +54,8 @@ class CaseHashes:
 
     def of_inputs(self, tenant: str, predictor: str, inputs: NDArray[Any]) -> list[bytes]:
         """One hash per input: equal numbers have equal hashes, in whatever precision they came."""
-        return list(row_digests(self._of_inputs(_owner(tenant, predictor)), inputs))
+        begun = self._of_inputs(_owner(tenant, predictor))
+        return [row_digest(begun, inputs)] if len(inputs) == 1 else list(row_digests(begun, inputs))
 
 
 def _owner(tenant: str, predictor: str) -> bytes:

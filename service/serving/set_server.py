@@ -30,7 +30,7 @@ _HASHED_AT_ONCE = 2**15
 _SHOWN_NUMBERS = 50_000
 """of a model's own, in one answer"""
 _SHOWN_SEED = 0
-_TIMING = "load;dur={:.3f}, parse;dur={:.3f}, wait;dur={:.3f}, infer;dur={:.3f}, total;dur={:.3f}"
+_TIMING = "load;dur=%.3f, parse;dur=%.3f, wait;dur=%.3f, infer;dur=%.3f, total;dur=%.3f"
 _T = TypeVar("_T")
 
 
@@ -122,7 +122,7 @@ class SetServer:
             if deployed is not None and deployed.token is not None:
                 self.count_asked(tenant, deployed.token.hex(), rows)
         stages = (found - begin, parsed - found, result.waited, result.computed, time.perf_counter() - begin)
-        timing = _TIMING.format(*(1000 * seconds for seconds in stages))
+        timing = _TIMING % tuple([1000 * seconds for seconds in stages])
         return ServedSets(cached, members, result.sets, ids, asked.certificate_json, timing, is_large, codes, deployed)
 
     async def find(self, tenant: str, reference: str) -> tuple[CachedPredictor, Deployed | None]:
@@ -153,18 +153,20 @@ class SetServer:
         """What each row counts under, if it may count only once, and for named cases the number that draws a member."""
         if names is None and not cached.counts_inputs:
             return None, None
-
-        def hashes(part: slice) -> tuple[list[bytes], NDArray[np.uint64] | None]:
-            if names is not None:
-                return self.cases.of_cases(cached.tenant, cached.id, names[part])
-            return self.cases.of_inputs(cached.tenant, cached.id, inputs[part]), None
-
         if not is_large:
-            return hashes(slice(None))
+            return self._hashed(cached, inputs, names)
         each = row_slices(len(inputs), cached.predictor.row_numbers, at_once=_ROWS_HASHED, most=_HASHED_AT_ONCE)
-        parts = await self.in_slices(cached.tenant, (hashes(part) for part in each))
+        every = (self._hashed(cached, inputs[part], None if names is None else names[part]) for part in each)
+        parts = await self.in_slices(cached.tenant, every)
         numbers = [part[1] for part in parts if part[1] is not None]
         return [one for part in parts for one in part[0]], np.concatenate(numbers) if numbers else None
+
+    def _hashed(
+        self, cached: CachedPredictor, inputs: NDArray[Any], names: list[str] | None
+    ) -> tuple[list[bytes], NDArray[np.uint64] | None]:
+        if names is not None:
+            return self.cases.of_cases(cached.tenant, cached.id, names)
+        return self.cases.of_inputs(cached.tenant, cached.id, inputs), None
 
     async def _questions(
         self, is_large: bool, cached: CachedPredictor, inputs: NDArray[Any], deployed: Deployed | None

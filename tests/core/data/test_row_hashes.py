@@ -1,8 +1,9 @@
 """Equal numbers have equal hashes, however they are stored, and others have others."""
 
 import numpy as np
+import pytest
 
-from certiset.core.data.row_hashes import equal_row_codes, row_hashes
+from certiset.core.data.row_hashes import begun_hash, equal_row_codes, row_digest, row_digests, row_hashes
 
 KEY = b"k" * 32
 
@@ -22,6 +23,14 @@ def test_the_same_rows_have_the_same_hashes_however_they_are_stored() -> None:
     for a, b in ((x + 1e-3, y), (x, y + 1), (x[:, ::-1], y)):
         assert not np.any(row_hashes(KEY, a, b) == meant)
     assert not np.any(row_hashes(b"j" * 32, x, y) == meant), "another key makes other hashes"
+
+
+@pytest.mark.parametrize("row", [[1, 2], [-0.0, 0.1], [np.nan, 1.0], [-np.nan, 1e-50], [np.inf, 1.0], [1e300, 3e38]])
+@pytest.mark.parametrize("shape", [(1, 2), (1, 2, 1)])
+def test_a_row_alone_has_the_digest_that_it_has_among_others(row: list[float], shape: tuple[int, ...]) -> None:
+    begun, alone = begun_hash(KEY, b"input", b"prefix"), np.array(row).reshape(shape)
+    others = np.concatenate([alone, np.ones(shape)])
+    assert row_digest(begun, alone) == next(row_digests(begun, others))
 
 
 def test_equal_rows_have_equal_codes_whatever_their_type_and_the_sign_of_zero() -> None:
